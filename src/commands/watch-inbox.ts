@@ -1,14 +1,14 @@
 /** `benchtop watch --since last`: prints the workbench's inbox. */
 import { inParallel } from '../base/in-parallel.ts';
+import { pushAll } from '../base/many.ts';
 import { isRunning } from '../contract/status.ts';
-import { readListed } from '../queries/lists/list-source.ts';
 import type { AnyQuery } from '../queries/live-query.ts';
-import { rememberRows } from '../queries/remembered-fallback.ts';
 import type { Observation } from '../queries/statuses/known-resource.ts';
 import { lostAfterMs, StatusStore } from '../queries/statuses/store.ts';
 import { kinds, resourceOfKind, resources } from '../resources/catalogue.ts';
 import { describeEvent, eventFields, eventNames, summaryOf } from '../resources/inbox.ts';
 import { lookAt, observeOnce } from '../resources/look.ts';
+import { readEveryPage } from '../resources/pages.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
 import { clockOrDay } from '../text/time.ts';
 import { type EventSort, Inbox, type InboxEvent, isBad, sortOf } from '../workbench/inbox.ts';
@@ -29,8 +29,11 @@ function lastNumbers({ what, kind, id, detail }: InboxEvent): readonly AnyQuery[
   return done === undefined || isOld ? [progress, curve].filter(query => query !== undefined) : [];
 }
 
-/** Updates the inbox from the service's lists, and from resources that were running when last seen. */
-async function readEnds(context: CommandContext, inbox: Inbox, statuses: StatusStore): Promise<void> {
+/**
+ * Updates the inbox from the service's lists, and from resources that were running when last seen. Returns why others
+ * may be missing.
+ */
+async function readEnds(context: CommandContext, inbox: Inbox, statuses: StatusStore): Promise<readonly string[]> {
   const { memory } = context;
   const runningKinds = [...kinds.keys()].filter(kind => statuses.runs(kind));
   const before = memory
@@ -42,12 +45,14 @@ async function readEnds(context: CommandContext, inbox: Inbox, statuses: StatusS
     statuses.report(observations, { askedAt, at });
     inbox.observed(observations, at);
   };
-  const lists = resources.flatMap(({ watch, list }) => (watch?.runs ? list({}) : []));
+  const unread: string[] = [];
   await Promise.all(
-    lists.map(async source => {
-      const { items } = await readListed(source, { ...context, query: {}, isFollowed: true });
-      report(items.flatMap(row => source.observes?.(row) ?? []));
-      rememberRows(memory, source, items);
+    resources.map(async resource => {
+      if (!resource.watch?.runs) return;
+      const page = await readEveryPage(resource, { ...context, isFollowed: true });
+      pushAll(unread, page.unread);
+      const { observes } = resource.list({});
+      report(page.rows.flatMap(row => observes?.(row) ?? []));
     }),
   );
   // A list may lack them, or their end times.
@@ -63,11 +68,12 @@ async function readEnds(context: CommandContext, inbox: Inbox, statuses: StatusS
     const seen = await observeOnce(query, context).catch(() => undefined);
     if (seen) report([seen], askedAt);
   });
+  return unread;
 }
 
 /**
  * Prints the undismissed events, oldest first. Exit code 1 if something failed, 8 if there are only alarms, and 6 if
- * there may be more because no history can be saved.
+ * there may be more because no history can be saved or not everything could be read.
  */
 export function printInbox(flags: CommandInput<'watch'>['flags'], io: CommandIo): Promise<ExitCode> {
   return withService(flags, io, async context => {
@@ -77,14 +83,14 @@ export function printInbox(flags: CommandInput<'watch'>['flags'], io: CommandIo)
     statuses.onTransitions(transitions => {
       for (const transition of transitions) if (transition.ended) inbox.ended(transition);
     });
-    await readEnds(context, inbox, statuses);
+    const unread = await readEnds(context, inbox, statuses);
     const events = inbox.list().toReversed();
     memory.flush();
-    const lack = memory.problem;
+    const lacks = [memory.problem, ...unread].filter(each => each !== undefined);
     if (events.length > 0) io.note(`${summaryOf(inbox)}.`);
-    else if (lack === undefined) io.note('Nothing has ended, failed or stalled since you last looked.');
-    if (lack !== undefined)
-      io.note(`${lack}. So it is not known what ${events.length > 0 ? 'else ' : ''}has ended since you last looked.`);
+    else if (lacks.length === 0) io.note('Nothing has ended, failed or stalled since you last looked.');
+    const unknown = `So it is not known what ${events.length > 0 ? 'else ' : ''}has ended since you last looked.`;
+    if (lacks.length > 0) io.note(`${lacks.join('. ')}. ${unknown}`);
     const nameOf = eventNames(memory, events);
     for (const event of events) {
       const { id, at, isExact } = event;
@@ -101,6 +107,6 @@ export function printInbox(flags: CommandInput<'watch'>['flags'], io: CommandIo)
     const isAlarm = (sort: EventSort): boolean => sort === 'stalled' || sort === 'alarm';
     if (sorts.some(sort => !isAlarm(sort))) return exitCodes.failed;
     if (sorts.length > 0) return exitCodes.alarm;
-    return lack === undefined ? exitCodes.done : exitCodes.endUnseen;
+    return lacks.length === 0 ? exitCodes.done : exitCodes.endUnseen;
   });
 }

@@ -1,14 +1,11 @@
 /** `benchtop watch`: prints every change in running work until it has ended; the exit code is its outcome. */
 import { pushAll } from '../base/many.ts';
 import { hasEnded, isOver, isRunning } from '../contract/status.ts';
-import type { ListSource } from '../queries/lists/list-source.ts';
-import { readListed } from '../queries/lists/list-source.ts';
-import { rememberRows } from '../queries/remembered-fallback.ts';
 import { refOf, resourceNamed, resourceOfId, resourceOfKind, resources } from '../resources/catalogue.ts';
 import { pluralName, type Resource } from '../resources/define.ts';
 import { isHeldOutField } from '../resources/held-out-fields.ts';
 import { lookAt } from '../resources/look.ts';
-import { pagesOf } from '../resources/pages.ts';
+import { readEveryPage } from '../resources/pages.ts';
 import type { ResourceRef } from '../store/store.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
 import { clockOrDay, endInstant } from '../text/time.ts';
@@ -30,6 +27,8 @@ interface Running {
   readonly refs: readonly ResourceRef[];
   /** Resources that may or may not be running: their list has no status. */
   readonly uncertain: readonly ResourceRef[];
+  /** Why others may be missing. */
+  readonly unread: readonly string[];
 }
 
 /** Running work from the lists, and pins that have not ended; optionally of one kind only. */
@@ -38,8 +37,9 @@ async function runningResources(context: CommandContext, only?: Resource): Promi
   const isWanted = (resource: Resource | undefined): boolean => only === undefined || resource === only;
   const pinned = memory.pinned() ?? [];
   const pins = pinned.filter(({ kind }) => resourceOfKind(kind)?.watch && isWanted(resourceOfKind(kind)));
-  const lists = resources.filter(isWanted).flatMap(({ watch, list }) => (watch?.runs ? list({}) : []));
-  const rows = (await Promise.all(lists.map(listed))).flat();
+  const unread: string[] = [];
+  const kinds = only ? [only] : resources.filter(({ watch }) => watch?.runs);
+  const rows = (await Promise.all(kinds.map(listed))).flat();
   const others = rows.filter(({ ref }) => !pins.some(({ kind, id }) => kind === ref.kind && id === ref.id));
   const refsOf = (found: typeof rows): ResourceRef[] => found.map(({ ref }) => ref);
   return {
@@ -48,14 +48,16 @@ async function runningResources(context: CommandContext, only?: Resource): Promi
       ...refsOf(others.filter(({ status }) => isRunning(status))),
     ],
     uncertain: refsOf(others.filter(row => row.status === undefined && !isOver(row))),
+    unread,
   };
 
-  async function listed(source: ListSource<object>) {
-    const page = await readListed(source, { ...context, query: {}, isFollowed: true });
-    rememberRows(memory, source, page.items);
-    return page.items.flatMap(row => {
-      const { kind, id, label, status, startedAt, endTime } = source.observes?.(row) ?? {};
-      if (!kind || !id) return [];
+  async function listed(resource: Resource) {
+    const page = await readEveryPage(resource, { ...context, isFollowed: true });
+    pushAll(unread, page.unread);
+    const { observes } = resource.list({});
+    return page.rows.flatMap(row => {
+      const { kind, id, label, status, startedAt, endTime } = observes?.(row) ?? {};
+      if (!kind || !id || (!resource.watch?.runs && !isRunning(status))) return [];
       return [{ ref: { kind, id, label: label ?? id }, status: status ?? undefined, startedAt, endTime }];
     });
   }
@@ -79,33 +81,18 @@ function describeUncertainRuns(resource: Resource, refs: readonly ResourceRef[])
   return clean`${words} To wait for one by its rewards: benchtop watch ${id} --until rewards=N, or --until quiet=60s.`;
 }
 
-/** Every running resource of a kind. */
-async function runningOf(resource: Resource, context: CommandContext): Promise<ResourceRef[]> {
-  const { observes } = resource.list({});
-  const refs: ResourceRef[] = [];
-  for await (const { rows } of pagesOf(resource, {}, context)) {
-    const running = rows.filter(row => isRunning(observes?.(row)?.status));
-    pushAll(
-      refs,
-      running.flatMap(row => refOf(resource, row) ?? []),
-    );
-  }
-  return refs;
-}
-
 /**
- * Finds the watchable resources that the words name. The first word may name their kind, or a kind may be the only
- * word.
+ * Finds the watchable resources that the words name. The first of several words may name their kind.
  *
  * @throws CommandError if a word names none, or a kind that cannot be watched
  */
 async function refsNamed(words: readonly string[], context: CommandContext): Promise<ResourceRef[]> {
   const watchable = resources.filter(({ watch }) => watch);
   const [first = '', ...rest] = words;
-  const kindNamed = watchable.find(({ names }) => names.includes(first.toLowerCase()));
-  if (kindNamed && rest.length === 0) return runningOf(kindNamed, context);
+  const named = resourceNamed(first.toLowerCase());
+  const kindNamed = named?.watch && named;
   const among = kindNamed ? [kindNamed] : watchable;
-  const other = kindNamed ? undefined : resourceNamed(first.toLowerCase());
+  const other = kindNamed ? undefined : named;
   const found = Promise.all(
     (kindNamed ? rest : words).map(async word => {
       const isKnown = ({ kind }: Resource): boolean => kind !== undefined && !!context.memory.find(kind, word);
@@ -159,13 +146,13 @@ export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo)
   }
   const until = flags.until === undefined ? undefined : parseUntil(flags.until);
   return withService(flags, io, async context => {
-    const [word] = args;
+    const [word = ''] = args;
     // A kind on its own means every running resource of that kind.
-    const kind =
-      args.length > 1 ? undefined : resources.find(each => each.watch?.runs && each.names.includes(word ?? ''));
-    const { refs, uncertain }: Running =
+    const named = args.length === 1 ? resourceNamed(word.toLowerCase()) : undefined;
+    const kind = named?.watch && named;
+    const { refs, uncertain, unread }: Running =
       args.length > 0 && !kind
-        ? { refs: await refsNamed(args, context), uncertain: [] }
+        ? { refs: await refsNamed(args, context), uncertain: [], unread: [] }
         : await runningResources(context, kind);
     // Uncertain runs are not followed even with --until: a run that ended long ago may never reach that number of
     // rewards.
@@ -173,7 +160,10 @@ export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo)
       const ofKind = uncertain.filter(ref => ref.kind === resource.kind);
       if (ofKind.length > 0) io.note(describeUncertainRuns(resource, ofKind), { ids: ofKind.map(({ id }) => id) });
     }
-    if (refs.length === 0 && uncertain.length === 0) io.note('Nothing is running.');
+    for (const why of unread) io.note(`${why}.`);
+    const isUnsure = uncertain.length > 0 || unread.length > 0;
+    if (refs.length === 0 && uncertain.length === 0)
+      io.note(isUnsure ? 'Nothing is known to be running.' : 'Nothing is running.');
     const stop = new AbortController();
     const reading = { ...context, signal: AbortSignal.any([context.signal, stop.signal]) };
     const watch = async (ref: ResourceRef): Promise<ExitCode> => {
@@ -190,6 +180,6 @@ export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo)
       }
     };
     const codes = await Promise.all(refs.map(watch));
-    return worstOf([...codes, uncertain.length > 0 ? exitCodes.endUnseen : exitCodes.done]);
+    return worstOf([...codes, isUnsure ? exitCodes.endUnseen : exitCodes.done]);
   });
 }

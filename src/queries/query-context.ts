@@ -21,7 +21,7 @@ export interface QueryContext {
   /** How runs are compared; the defaults if missing. */
   readonly compare?: CompareSettings | undefined;
   /** Other queries are polling running resources, so a list need not read each row's progress. */
-  readonly isFollowed?: boolean;
+  readonly isFollowed?: boolean | undefined;
   /**
    * Called for each part of a result that takes several requests, so that a refresh does not abort a query that is
    * making progress.

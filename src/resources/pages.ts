@@ -1,4 +1,5 @@
 /** Reads a resource's list to the end, page by page. */
+import { errorMessage } from '../base/errors.ts';
 import { pushAll } from '../base/many.ts';
 import { describePartlyRead, unreadableFields } from '../contract/lists.ts';
 import {
@@ -31,7 +32,7 @@ export interface ResourcePage<Row> {
 export async function* pagesOf<Row extends object>(
   resource: Pick<ResourceOf<Row>, 'list'>,
   scope: Scope,
-  { service, memory, signal, compare }: Pick<QueryContext, 'service' | 'memory' | 'signal' | 'compare'>,
+  { service, memory, signal, compare, isFollowed }: Omit<QueryContext, 'previous' | 'shared' | 'progressed'>,
 ): AsyncGenerator<ResourcePage<Row>, void> {
   const source = resource.list(scope);
   const seen = new Set<string>();
@@ -43,7 +44,7 @@ export async function* pagesOf<Row extends object>(
   let fruitless = 0;
   const mostFruitless = maxPagesWithoutNewRows(source);
   const readPage = (cursor: string | undefined) =>
-    readListed(source, { service, query: { limit: pageSize, cursor }, signal, memory, compare });
+    readListed(source, { service, query: { limit: pageSize, cursor }, signal, memory, compare, isFollowed });
   for await (const page of readPages(readPage)) {
     const rows = page.items.filter(row => {
       const id = source.id(row);
@@ -80,4 +81,29 @@ export async function* pagesOf<Row extends object>(
     yield { rows, notes: notes.filter(Boolean), unread, isCutOff, isRemembered };
     if (fruitless === mostFruitless) return;
   }
+}
+
+/**
+ * All rows of a resource's list, and why others may be missing. If a page after the first one fails, its error is one of
+ * the reasons.
+ *
+ * @throws ServiceError if nothing can be read
+ */
+export async function readEveryPage<Row extends object>(
+  resource: Pick<ResourceOf<Row>, 'list'>,
+  context: QueryContext,
+): Promise<Pick<ResourcePage<Row>, 'rows' | 'unread'>> {
+  const rows: Row[] = [];
+  let unread: readonly string[] | undefined;
+  try {
+    for await (const page of pagesOf(resource, {}, context)) {
+      pushAll(rows, page.rows);
+      ({ unread } = page);
+    }
+  } catch (error) {
+    context.signal.throwIfAborted();
+    if (unread === undefined) throw error;
+    if (unread.length === 0) unread = [errorMessage(error)];
+  }
+  return { rows, unread: unread ?? [] };
 }
