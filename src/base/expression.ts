@@ -26,26 +26,43 @@ const samples = ['', '\u0100'];
  */
 const orNothing = '(?!)';
 
-/** V8 also searches for characters to skip before `\b` and `\B`, but not before these equivalents. */
-const boundaries: ReadonlyMap<string, string> = new Map([
-  [String.raw`\b`, String.raw`(?:(?<=\w)(?!\w)|(?<!\w)(?=\w))`],
-  [String.raw`\B`, String.raw`(?:(?<=\w)(?=\w)|(?<!\w)(?!\w))`],
-]);
-/** An escape or a class: inside a class, `\b` is a backspace. */
-const escapeOrClass = /\\.|\[(?:\\.|[^\]\\])*\]?/gsu;
+/** The ends of a text at which it was cut from a longer one. */
+export type Cut = 'start' | 'end' | 'both';
+
+/**
+ * Equivalents for the assertions. V8 also searches for characters to skip before `\b` and `\B`, but not before these.
+ * At a cut, which is neither the start nor the end of a line or word, no assertion holds.
+ */
+function assertionsAt(cut: Cut | undefined): ReadonlyMap<string, string> {
+  const [isStart, isEnd] = [cut === 'start' || cut === 'both', cut === 'end' || cut === 'both'];
+  const [before, after] = [isStart ? '(?<=[^])' : '', isEnd ? '(?=[^])' : ''];
+  return new Map([
+    [String.raw`\b`, String.raw`(?:(?<=\w)${after}(?!\w)|${before}(?<!\w)(?=\w))`],
+    [String.raw`\B`, String.raw`(?:(?<=\w)(?=\w)|${before}(?<!\w)${after}(?!\w))`],
+    ['^', isStart ? orNothing : '^'],
+    ['$', isEnd ? orNothing : '$'],
+  ]);
+}
+
+/**
+ * A group's name, an escape, a class, or an anchor: inside a class, `\b` is a backspace, and a name may contain a `$`.
+ */
+const assertionOrOther = /\(\?<[^=!][^>]*>?|\\(?:k<[^>]*>?|.)|\[(?:\\.|[^\]\\])*\]?|[\^$]/gsu;
 
 /**
  * Compiles an expression now, within a time limit; V8 would otherwise do it on first use, without a limit. Run the
  * expression under a limit too: `withinCpuTime`.
  *
+ * @param cut where the texts to search were cut
  * @throws ExpressionError if it is not an expression, is too large, or takes too long to compile
  */
-export function compileExpression(source: string, flags: string): RegExp {
+export function compileExpression(source: string, flags: string, cut?: Cut): RegExp {
   try {
     // Compile it on its own first, so that unbalanced parentheses cannot combine with the wrapper below.
     new RegExp(source, flags);
-    const slower = source.replace(escapeOrClass, part => boundaries.get(part) ?? part);
-    const expression = new RegExp(`(?:${slower}|${orNothing})`, flags);
+    const assertions = assertionsAt(cut);
+    const guarded = source.replace(assertionOrOther, part => assertions.get(part) ?? part);
+    const expression = new RegExp(`(?:${guarded}|${orNothing})`, flags);
     if (withinCpuTime(() => compile(expression), compileLimit)) return expression;
   } catch (error) {
     // Strip V8's "Invalid regular expression: /…/iu: ".

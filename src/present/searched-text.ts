@@ -1,6 +1,8 @@
 /** Splits a trajectory into lines to search, each with its position in the transcript. */
+
+import type { Cut } from '../base/expression.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
-import { formsOf, hiddenMark, longestSearch, tabStop } from '../text/line-search.ts';
+import { formsOf, hiddenMark, type LineCut, longestSearch, tabStop } from '../text/line-search.ts';
 import { expandTabs } from '../text/width.ts';
 import { type Block, transcriptOf } from './transcript.ts';
 
@@ -19,7 +21,7 @@ export interface Origin {
   /** The first line's position in the transcript. */
   readonly place: number;
   /** Set if there is only one line: a piece of a longer one. */
-  readonly isPiece?: true | undefined;
+  readonly cut?: LineCut | undefined;
 }
 
 /** Consecutive lines of a trajectory: either all from messages, or all from other blocks. */
@@ -47,7 +49,7 @@ export const headings: ReadonlySet<string> = new Set([
   'fold',
 ]);
 
-interface SearchedLine extends Pick<Origin, 'line' | 'place' | 'isPiece'> {
+interface SearchedLine extends Pick<Origin, 'line' | 'place' | 'cut'> {
   readonly text: string;
 }
 
@@ -89,8 +91,23 @@ function* piecesOf(
     const own = shown.slice(from, from + longestLine);
     const other = received.slice(from, from + longestLine);
     const text = own === other ? own : own + hiddenMark + other;
-    yield { text, line, place: place + Math.min(from, shown.length), isPiece: true };
+    const cut = [cutOf(shown, from), cutOf(received, from)] as const;
+    yield { text, line, place: place + Math.min(from, shown.length), cut };
   }
+}
+
+/** Where the piece that begins here was cut from a line. */
+function cutOf(line: string, from: number): Cut | null {
+  const isCutAtEnd = from + longestLine < line.length;
+  if (from === 0) return isCutAtEnd ? 'end' : null;
+  return isCutAtEnd ? 'both' : 'start';
+}
+
+/** The lines in a part that are pieces of longer ones. @param origins the part's origins as JSON */
+export function cutsIn(origins: string): ReadonlyMap<number, LineCut> | undefined {
+  // Parsing takes long, and few texts have such lines.
+  if (!origins.includes('"cut":')) return undefined;
+  return new Map((JSON.parse(origins) as Origin[]).flatMap(({ from, cut }) => (cut ? [[from, cut]] : [])));
 }
 
 const partNames: ReadonlyMap<string, string> = new Map([
@@ -129,16 +146,16 @@ export function* searchedParts(trajectory: Trajectory): Generator<SearchedPart, 
     };
     const first = line;
     let hasOrigin = false;
-    for (const { text, line: index, place, isPiece } of linesOf(block)) {
+    for (const { text, line: index, place, cut } of linesOf(block)) {
       if (length > partLength) {
         yield { body: lines.join('\n'), origins };
         [lines, length, origins, hasOrigin] = [[], 0, [], false];
       }
       line = first + index;
-      if (!hasOrigin || isPiece) {
-        origins.push({ from: lines.length, ...origin, line, place: block.place + place, ...(isPiece && { isPiece }) });
+      if (!hasOrigin || cut) {
+        origins.push({ from: lines.length, ...origin, line, place: block.place + place, ...(cut && { cut }) });
       }
-      hasOrigin = !isPiece;
+      hasOrigin = !cut;
       lines.push(text);
       length += text.length + 1;
       line += 1;

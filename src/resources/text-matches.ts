@@ -73,7 +73,7 @@ type AddedRole = { lines: number; piece?: string } & Omit<RoleMatch, 'lines'>;
 
 /** Whether this is another piece of the line whose match was added last. */
 function isPieceOfLast(json: string, role: AddedRole | undefined): boolean {
-  if (!role || !json.includes('"isPiece":')) return false;
+  if (!role || !json.includes('"cut":')) return false;
   const { message, line } = JSON.parse(json) as Origin;
   const before = role.piece;
   role.piece = `${message} ${line}`;

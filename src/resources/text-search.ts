@@ -5,7 +5,7 @@ import { inParallel } from '../base/in-parallel.ts';
 import { Listeners } from '../base/listeners.ts';
 import { hasEnded } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
-import { searchedParts } from '../present/searched-text.ts';
+import { cutsIn, searchedParts } from '../present/searched-text.ts';
 import type { SearchedRow } from '../present/tallies.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { isGone, ServiceError } from '../service/errors.ts';
@@ -242,7 +242,7 @@ export class TextSearch {
       problem = asError(error);
     });
     for (const group of inGroups(readable)) {
-      const found = search.matchesIn(group.map(({ body }) => body));
+      const found = search.matchesIn(group.map(({ body, origins }) => ({ body, cuts: cutsIn(origins) })));
       for (const [at, part] of group.entries()) {
         const { trajectoryId } = part;
         if (last?.trajectoryId !== trajectoryId) {

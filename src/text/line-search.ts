@@ -3,7 +3,7 @@
  * expression with capitals is case-sensitive, as in filters.
  */
 import { lastAt } from '../base/binary-search.ts';
-import { compileExpression, ExpressionError } from '../base/expression.ts';
+import { type Cut, compileExpression, ExpressionError } from '../base/expression.ts';
 import { withinCpuTime } from '../base/time-limit.ts';
 import { hasCapitals, type Range } from './fuzzy.ts';
 import { expandTabs } from './width.ts';
@@ -15,8 +15,17 @@ export interface LineSearch {
   /** The text that the reader highlights: the expression, or the first word. */
   readonly highlighted: string;
   /** Finds the matching lines of each text, in order. @throws ExpressionError if the expression takes too long */
-  readonly matchesIn: (texts: readonly string[]) => readonly (readonly LineMatch[])[];
+  readonly matchesIn: (texts: readonly SearchedText[]) => readonly (readonly LineMatch[])[];
 }
+
+export interface SearchedText {
+  readonly body: string;
+  /** The lines that are pieces of longer ones. */
+  readonly cuts?: ReadonlyMap<number, LineCut> | undefined;
+}
+
+/** Where a line's shown form was cut, and where its hidden form; null for a form that is whole. */
+export type LineCut = readonly [shown: Cut | null, hidden: Cut | null];
 
 /** A matching line: its index, and the range of its first match. Folding case may make the range longer than the line. */
 export interface LineMatch {
@@ -68,7 +77,7 @@ export function parseLineSearch(input: string): LineSearch | SearchError {
     ok: true,
     words,
     highlighted: first,
-    matchesIn: texts => texts.map(find),
+    matchesIn: texts => texts.map(({ body }) => find(body)),
   };
 }
 
@@ -164,15 +173,24 @@ function expressionSearch(text: string, source: string, ignoresCase: boolean): L
   }
   const words = wordsIn(source, !isExact);
   const longestWord = foldCase(words.toSorted((left, right) => right.length - left.length)[0] ?? '');
-  const find = asShown(/ |\\s/.test(source), each => matchExpression(each, expression, longestWord));
+  const hasSpaces = / |\\s/.test(source);
+  const expressions = new Map<Cut | null, RegExp>([[null, expression]]);
   return {
     ok: true,
     words,
     highlighted: text,
     matchesIn: texts => {
+      for (const cut of texts.flatMap(({ cuts }) => [...(cuts?.values() ?? [])].flat())) {
+        if (!expressions.has(cut)) expressions.set(cut, compileExpression(source, expression.flags, cut ?? undefined));
+      }
+      const findIn = ({ body, cuts }: SearchedText): readonly LineMatch[] => {
+        const expressionOf = (line: number, form: number): RegExp =>
+          expressions.get(cuts?.get(line)?.[form] ?? null) ?? expression;
+        return asShown(hasSpaces, each => matchExpression(each, expressionOf, longestWord))(body);
+      };
       let found: (readonly LineMatch[])[] = [];
       const search = (): void => {
-        found = texts.map(find);
+        found = texts.map(findIn);
       };
       if (withinCpuTime(search, expressionBudget)) return found;
       throw new ExpressionError('This expression takes too long', true);
@@ -209,13 +227,21 @@ function wordsIn(source: string, ignoresCase: boolean): readonly string[] {
   return word === '' ? words : [...words, word];
 }
 
-/** @param word a folded word that every match contains; searching for it first is faster, because most lines lack it */
-function matchExpression(body: string, expression: RegExp, word: string): readonly LineMatch[] {
+/**
+ * @param expressionOf the expression for a form of a line: 0 for the shown one, 1 for the hidden one
+ * @param word a folded word that every match contains; searching for it first is faster, because most lines lack it
+ */
+function matchExpression(
+  body: string,
+  expressionOf: (line: number, form: number) => RegExp,
+  word: string,
+): readonly LineMatch[] {
   const folded = word === '' ? [] : foldCase(body).split('\n');
   return body.split('\n').flatMap((text, line): LineMatch | [] => {
     if (word !== '' && !folded[line]?.includes(word)) return [];
     const [shown, hidden] = formsOf(text);
-    const match = expression.exec(shown) ?? (hidden === undefined ? null : expression.exec(hidden));
+    const match =
+      expressionOf(line, 0).exec(shown) ?? (hidden === undefined ? null : expressionOf(line, 1).exec(hidden));
     if (!match) return [];
     const range: Range = [match.index, match.index + match[0].length];
     return match.input === shown ? { line, range } : { line, range, isHidden: true };

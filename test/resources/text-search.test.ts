@@ -316,6 +316,30 @@ describe('a search through texts', () => {
     }
   });
 
+  it('takes no cut of a long line for the start or the end of a line or word (attack33 C)', async () => {
+    const long = 512 * 1024;
+    const line = `start${' z'.repeat(long)}x end`;
+    const at = (text: string, place: number) => line.slice(0, place) + text + line.slice(place + text.length);
+    const cut = at('ab', long - 2);
+    // The next piece begins with a b.
+    const next = at('abc', long - 1_000 - 1);
+    const linesOf = async (query: string, content: string) => {
+      const all = [trajectory('t1', content)];
+      const { hits } = await searchFor(query, all, { index: index(), service: serviceOf(all).service }).run();
+      return hits.map(({ lines }) => lines);
+    };
+    for (const query of ['/ab$/', '/ab\\b/', '/^abz/', '/ab(?:$)/']) {
+      expect([query, await linesOf(query, cut.replace('ab z', 'abzz'))]).toEqual([query, []]);
+    }
+    for (const query of ['/^bc/', '/\\bbc/', '/b\\B$/'])
+      expect([query, await linesOf(query, next)]).toEqual([query, []]);
+    for (const query of ['/^start/', '/end$/', '/\\bend$/', '/^.* z/', '/[$^]|zabcz/', '/z+(?<$a>x)/'])
+      expect([query, await linesOf(query, next)]).toEqual([query, [1]]);
+    // The hidden form may be longer than the shown one.
+    const hidden = `${'z'.repeat(long)}ab\u200b${'c'.repeat(9)}`;
+    expect([await linesOf('/zab$/', hidden), await linesOf('/abc+$/', hidden)]).toEqual([[], [1]]);
+  });
+
   it('finds a text of the index where it found the one that was read', async () => {
     const role = 'tool"},{"from":0,"line":7';
     const messages = Array.from({ length: 60 }, (_, at) => ({

@@ -40,7 +40,7 @@ function found(index: TextIndex, query: string): string[] {
   if (!search.ok) throw new Error(search.error);
   const texts = new Map([...index.known()].map(([trajectoryId, { id }]) => [id, trajectoryId]));
   const ids = [...index.parts(texts, search.words)]
-    .filter(({ body }) => search.matchesIn([body]).some(({ length }) => length > 0))
+    .filter(({ body }) => search.matchesIn([{ body }]).some(({ length }) => length > 0))
     .map(({ trajectoryId }) => trajectoryId);
   return [...new Set(ids)].sort();
 }
@@ -116,7 +116,7 @@ describe('the index of texts', () => {
           for (const [at, body] of texts.entries()) index.keep(text(`t${at}`, 1, body));
           const counts = texts.map(body => body.split('\n').filter(line => expression.test(line)).length);
           const scanned = texts.flatMap((_, at) => ((counts[at] ?? 0) > 0 ? [`t${at}`] : []));
-          expect(search.matchesIn(texts).map(({ length }) => length)).toEqual(counts);
+          expect(search.matchesIn(texts.map(body => ({ body }))).map(({ length }) => length)).toEqual(counts);
           expect(found(index, `/${source}/`)).toEqual(scanned.sort());
           index.close();
         },
