@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { unlessAborted } from '../base/abort.ts';
 import { thisProgram } from '../base/this-program.ts';
 import { version } from '../base/version.ts';
+import { serviceOf } from '../config/address.ts';
 import type { Config } from '../config/load.ts';
 import { describeOrigin } from '../config/origin.ts';
 import type { LocalService } from '../config/profile.ts';
@@ -237,7 +238,7 @@ export function openRemembered(config: Config): RememberedStore {
 
 /** Identifies the service in files that several services share. */
 function scopeOf({ paths, profile: { name, service } }: Config): Scope {
-  const address = service.kind === 'local' ? paths.data : new URL(service.baseUrl.value).href;
+  const address = service.kind === 'local' ? paths.data : serviceOf(service.baseUrl.value);
   return { profile: `${name} ${address}`, service: address };
 }
 

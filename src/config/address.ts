@@ -65,11 +65,23 @@ export function addressProblem(text: string, allowInsecureHttp: boolean): Addres
   return undefined;
 }
 
-/** Validates a service's address and removes its final slash. @throws ConfigError that names the setting */
+/**
+ * Validates a service's address and removes its final slashes and an empty query or fragment.
+ *
+ * @throws ConfigError that names the setting
+ */
 export function checkAddress({ value, origin }: Sourced<string>, allowInsecureHttp: boolean): Sourced<string> {
   const problem = addressProblem(value, allowInsecureHttp);
   if (problem) {
     throw new ConfigError(`The address in ${describeOrigin(origin)} cannot be used: ${problem.reason}`);
   }
-  return { value: trimEnd(new URL(value).href, '/'), origin };
+  const { origin: site, pathname } = new URL(value);
+  return { value: trimEnd(site + pathname, '/'), origin };
+}
+
+/** Identifies a service in the data that is kept of it: the same for every spelling of a valid address. */
+export function serviceOf(address: string): string {
+  const url = new URL(address);
+  url.hostname = hostOf(url);
+  return url.href;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkAddress } from '../../src/config/address.ts';
+import { checkAddress, serviceOf } from '../../src/config/address.ts';
 
 const origin = { kind: 'environment', name: 'BENCHTOP_BASE_URL' } as const;
 const check = (value: string, insecure: boolean = false) => checkAddress({ value, origin }, insecure).value;
@@ -8,6 +8,7 @@ describe('checkAddress', () => {
   it('takes https, and http on this machine', () => {
     expect(check('https://Host.example/v1//')).toBe('https://host.example/v1');
     expect(check('https://host.example')).toBe('https://host.example');
+    for (const end of ['?', '#', '/?#']) expect(check(`https://host.example/v1${end}`)).toBe('https://host.example/v1');
     for (const host of ['localhost', '127.0.0.1', '127.9.9.9', '[::1]']) {
       expect(check(`http://${host}:8080/`)).toBe(`http://${host}:8080`);
     }
@@ -33,4 +34,14 @@ describe('checkAddress', () => {
     expect(message).toContain('user name or a password');
     expect(message).not.toContain('hunter22');
   });
+});
+
+it('identifies a service by its address, however it is spelled (attack33)', () => {
+  const spellings = [
+    'http://host.example/v1',
+    'HTTP://Host.Example:80/v1/',
+    'http://host.example./v1?',
+    'http://host.example/./v1#',
+  ];
+  expect(new Set(spellings.map(each => serviceOf(check(each, true))))).toEqual(new Set(['http://host.example/v1']));
 });
