@@ -62,19 +62,20 @@ it('never sends the notes that an export has, nor takes a trajectory with them f
   expect((await cli('upload', [fileOf(lineOf('a', ',"seed":1')), '--dataset', 'd'])).out).toMatch(/ 1 sent before\n$/);
 });
 
-it('sends nothing twice to a service that has two names (A8)', async () => {
+it('sends nothing twice to a service that has several names (A8)', async () => {
   const { url, bodies } = await storing();
   const cli = cliOn({ baseUrl: url, apiKey });
   for (const [name, address] of [
     ['one', url],
     ['two', `${url}/`],
+    ['three', `${url}/?`],
   ] as const)
     await cli('profile add', [name, '--base-url', address, '--api-key-env', 'BENCHTOP_API_KEY', '--unchecked']);
   const path = fileOf(lineOf('a'));
   const upload = async (...args: string[]) => (await cli('upload', [path, '--dataset', 'd', ...args])).out;
   expect(await upload('--profile', 'one')).toBe('1 stored, 0 skipped, 0 failed\n');
   const before = '0 stored, 0 skipped, 0 failed, 1 sent before\n';
-  expect([await upload('--profile', 'two'), await upload()]).toEqual([before, before]);
+  for (const flags of [['--profile', 'two'], ['--profile', 'three'], []]) expect(await upload(...flags)).toBe(before);
   expect(bodies).toHaveLength(1);
 });
 
@@ -93,6 +94,20 @@ async function refusing(text: string) {
   });
   return url;
 }
+
+it('names three lines that fail for the same reason, and counts the others', async () => {
+  const cli = cliOn({ baseUrl: await refusing('bad'), apiKey });
+  const damaged = Array.from({ length: 6 }, (_, index) => `no JSON ${index}`);
+  const refused = Array.from({ length: 4 }, (_, index) => lineOf(`bad${index}`));
+  const { notes, code } = await cli('upload', [fileOf(...damaged, ...refused), '--dataset', 'd']);
+  expect(code).toBe(1);
+  expect(notes.match(/^line \d+: (?:It is not JSON|refused)/gm)).toEqual([
+    ...[1, 2, 3].map(line => `line ${line}: It is not JSON`),
+    ...[7, 8, 9].map(line => `line ${line}: refused`),
+  ]);
+  expect(notes).toContain('3 more like these: --json lists all.');
+  expect(notes).toContain('1 more like this: --json lists all.');
+});
 
 it('names the lines of the file, and saves them as they are in it, though it converts them (attack31 B5)', async () => {
   const cli = cliOn({ baseUrl: await refusing('bad'), apiKey });
