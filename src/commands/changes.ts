@@ -8,7 +8,7 @@ import { type Deployment, deployment } from '../contract/deployments.ts';
 import { secret } from '../contract/secrets.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
 import { logRewardResult } from '../contract/trajectories.ts';
-import { type Action, action, isHarmlessRepeat, sendAll, sendKeyed } from '../queries/action.ts';
+import { type Action, action, sendAll, sendKeyed } from '../queries/action.ts';
 import { createSecret } from '../queries/secrets.ts';
 import { logReward } from '../queries/trajectories.ts';
 import type { ChangeAction } from '../resources/action.ts';
@@ -175,7 +175,8 @@ async function confirmChange(found: readonly Target[], { command, flags, io, con
   const consequences = [...new Set(found.map(({ action: { change } }) => capitalised(change.consequence)))].join(' ');
   const ask = async (rows: readonly Target[]): Promise<void> => {
     const outages = outagesOf(rows);
-    const names = rows.map(each => {
+    const named = await withRead('withNames', rows, context);
+    const names = named.map(each => {
       const called = each.action.change.nameOfRow?.(each.row);
       return called === undefined ? nameOf(each) : `${singularName(each.resource)} ${called}`;
     });
@@ -183,8 +184,8 @@ async function confirmChange(found: readonly Target[], { command, flags, io, con
     await confirm(question, flags, io, typedFor(outages));
   };
   if (!flags.yes) {
-    const named = await withRead('withNames', await withOutages(found, context), context);
-    await confirmed(named, ask, rows => recheck(rows, query => query.read(context), context), io.note);
+    const asked = await withOutages(found, context);
+    await confirmed(asked, ask, rows => recheck(rows, query => query.read(context), context), io.note);
     return;
   }
   // The user named the deployments to take down, but not those that go down with a training run.
@@ -365,7 +366,7 @@ export async function reward({ args, flags }: CommandInput<'reward'>, io: Comman
       const idempotencyKey = createHash('sha256').update(content).digest('hex');
       return logReward(service, { ...body, token, reward_id }, { ...options, idempotencyKey });
     },
-    { touches: logReward.touches, keyed: 'logReward', keyFlag: '--reward-id ID' },
+    { touches: logReward.touches, keyed: 'logReward', keyIsId: true, keyFlag: '--reward-id ID' },
   );
   return withService(flags, io, async context => {
     if (flags.dryRun) return printRequests(send, [input], context, flags, io);
@@ -373,7 +374,7 @@ export async function reward({ args, flags }: CommandInput<'reward'>, io: Comman
     const onEarlier = (earlier: EarlierStart): void => {
       const words = describeEarlierStart(earlier);
       reward_id = earlier.key;
-      if (!isHarmlessRepeat(earlier, service))
+      if (!service.honoursKeys)
         throw new RequestError(`Nothing was sent. ${words}`, { code: 'not_sent', outcomeUnknown: true });
       io.note(`${words} This repeats it with the same reward id, so it cannot count twice.`);
     };

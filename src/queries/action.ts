@@ -47,6 +47,8 @@ export interface ActionEffects<Input, Result> {
    * this name, so it must not change.
    */
   readonly keyed?: string;
+  /** Set if the key is the id of what is sent, which a service does not forget after a day. */
+  readonly keyIsId?: true;
   /** The flag that sends it with a key from the user; by default `--idempotency-key KEY`. */
   readonly keyFlag?: string;
   /** Set if the action keeps its own record of what it has sent, and refuses what it cannot record. */
@@ -114,7 +116,7 @@ export async function sendKeyed<Input, Result>(
   if (keyed === undefined || !keys) return send(service, input, { signal, idempotencyKey });
   const earlier = idempotencyKey === undefined ? keys.earlier(keyed, input) : undefined;
   if (earlier) await onEarlier?.(earlier);
-  const key = keys.take(keyed, input, idempotencyKey);
+  const key = keys.take(keyed, input, idempotencyKey ?? (send.keyIsId && earlier?.key));
   const why = keys.whyUnwritten(key);
   if (why !== undefined && idempotencyKey === undefined && !send.isRecorded && !service.honoursKeys) {
     keys.settle(keyed, input, key, 'refused');

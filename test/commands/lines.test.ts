@@ -160,6 +160,30 @@ describe('a change in the line mode', () => {
     expect((await undeploying('yes', 'tutor')).deletions).toBe(1);
   });
 
+  it('names the origin of a deployment also where it asks again (attack33 C)', async () => {
+    let reads = 0;
+    const row = { deployment_id: 'dep_1', checkpoint_id: 'ckpt_1', model_slug: 'tutor', status: 'DEPLOYED' };
+    const test = { ...row, role: 'test', is_active: false };
+    const bodies = new Map<string, unknown>([
+      ['benchmarks', pageOf([{ bench_id: 'bench_1', label: 'words' }])],
+      ['train/bench_1/runs', [{ training_run_id: 'trn_1', bench_id: 'bench_1', display_name: 'adder' }]],
+      ['train/trn_1/checkpoints', pageOf([{ checkpoint_id: 'ckpt_1', step_index: 4 }])],
+      ['deploy', pageOf([test])],
+    ]);
+    const server = await hostileServer((response, request) => {
+      const [path = ''] = request.url.replace('/api/v1/', '').split('?');
+      if (path === 'deploy/dep_1') reads += 1;
+      const now = reads > 1 ? { ...row, role: 'production', is_active: true } : test;
+      const body = path === 'deploy/dep_1' ? now : bodies.get(path);
+      if (body === undefined) return void response.writeHead(404).end();
+      return json(body)(response, request);
+    });
+    const input = ['deployments', 'undeploy 1', 'yes', 'no', 'quit'].join('\n');
+    const { out } = await cliOn({ baseUrl: server.url, apiKey: 'key' })('--lines', [], { input });
+    const named = 'Undeploy deployment tutor, dep_1 (adder step 4)?';
+    expect(out.match(/Undeploy deployment [^?]*\?/g)).toEqual([named, named]);
+  });
+
   it('asks before something is lost, and for the slug before something stops in production', async () => {
     const kept = await changes('secrets', 'delete 1', '', 'deployments', 'undeploy 1', 'no', 'quit');
     expect(kept.out).toContain('Delete secret TOKEN (sec_1)? Tasks that need it cannot run');

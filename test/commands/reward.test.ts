@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import { apiKey, type Behaviour, hostileServer, json, resetAtOnce } from '../service/hostile-server.ts';
@@ -68,6 +69,24 @@ it('repeats a reward with its id where the service honours idempotency keys', as
   expect([code, notes]).toEqual([exitCodes.done, expect.stringContaining('with the same reward id')]);
   const [first, second] = server.requests.map(({ body }) => JSON.parse(body).reward_id);
   expect(second).toBe(first);
+});
+
+it('repeats a reward with its id however old it is: a service does not forget the id (attack31)', async () => {
+  const server = await hostileServer(resetAtOnce, resetAtOnce, resetAtOnce, logged);
+  const [settings, home] = [testFolder(), testFolder()];
+  const profiles = { lab: { baseUrl: server.url, apiKey, assumptions: { honoursIdempotencyKey: 'yes' } } };
+  writeFileSync(join(settings, 'config.json'), JSON.stringify({ profiles }), { mode: 0o600 });
+  const cli = cliOn({ baseUrl: server.url, apiKey, home });
+  const reward = () =>
+    cli('reward', ['traj_1', 'quality', '1', '--profile', 'lab'], { environment: { BENCHTOP_CONFIG_DIR: settings } });
+  expect((await reward()).code).toBe(exitCodes.endUnseen);
+  const database = new DatabaseSync(join(home, '.local/state/benchtop/remembered.db'));
+  database.prepare('update starts set sent_at = sent_at - ?').run(3 * 24 * 60 * 60_000);
+  database.close();
+  const { code, notes } = await reward();
+  expect([code, notes]).toEqual([exitCodes.done, expect.stringContaining('with the same reward id')]);
+  expect(server.requests.length).toBe(4);
+  expect(new Set(server.requests.map(({ body }) => JSON.parse(body).reward_id)).size).toBe(1);
 });
 
 it.each([
