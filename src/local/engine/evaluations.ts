@@ -26,12 +26,15 @@ import {
 } from './rollouts.ts';
 import { answerUpstream, withRetries } from './upstream.ts';
 
-/** How many rollouts are recorded per transaction. At most this many are lost if the process is killed. */
+/**
+ * How many rollouts are recorded per transaction. At most this many are lost if the process is killed. After that, as
+ * many are recorded one by one, to find out whether the same one ends the process again.
+ */
 const batchSize = 8;
 
 type Parts = Pick<
   EngineParts,
-  'benchmarks' | 'evaluations' | 'training' | 'secrets' | 'catalog' | 'sampler' | 'graders'
+  'attempts' | 'benchmarks' | 'evaluations' | 'training' | 'secrets' | 'catalog' | 'sampler' | 'graders'
 >;
 
 function storedOptions({ options }: EvalRunRow): EvaluationOptions {
@@ -72,7 +75,7 @@ export class EvaluationRunner implements JobSource, JobRecords {
    * again.
    */
   async #evaluate(run: EvalRunRow, signal: AbortSignal): Promise<void> {
-    const { benchmarks, evaluations } = this.#parts;
+    const { attempts, benchmarks, evaluations } = this.#parts;
     if (run.status === 'pending') evaluations.setStatus(run.eval_run_id, 'running');
     const done = evaluations.finishedRollouts(run.eval_run_id);
     const options = storedOptions(run);
@@ -80,8 +83,10 @@ export class EvaluationRunner implements JobSource, JobRecords {
     const left = planOf(tasks, options).filter(
       ({ task, sample }) => !done.has(rolloutKey({ task_id: task.name, sample })),
     );
-    for (let start = 0; start < left.length; start += batchSize) {
-      const batch = left.slice(start, start + batchSize);
+    const singles = attempts.hasEndedAbnormally(run.eval_run_id) ? batchSize : 0;
+    for (let start = 0, size = 1; start < left.length; start += size) {
+      size = start < singles ? 1 : batchSize;
+      const batch = left.slice(start, start + size);
       let results: readonly RolloutResult[];
       try {
         results = await this.#rollouts(run, batch, signal);

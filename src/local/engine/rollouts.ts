@@ -2,6 +2,7 @@
 
 import { errorMessage } from '../../base/errors.ts';
 import { hashOf } from '../../base/hash.ts';
+import { parseDeepJson } from '../../base/json-depth.ts';
 import type { ToolTurn } from '../model/episode.ts';
 import { defaultSampling, type Generated } from '../model/policy.ts';
 import type { Task } from '../samples/manifest.ts';
@@ -69,7 +70,8 @@ function assistantMessage(
   { text, tokens: _, content_parts, ...answer }: Generated,
   finish_reason = answer.finish_reason,
 ) {
-  return { role: 'assistant', content: content_parts ?? text, ...answer, finish_reason };
+  const content = content_parts === undefined ? text : parseDeepJson(content_parts);
+  return { role: 'assistant', content, ...answer, finish_reason };
 }
 
 /** A tool call and its result as the messages of a step. */

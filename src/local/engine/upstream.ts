@@ -207,8 +207,7 @@ export async function answerUpstream(
     finish_reason: message.finish_reason,
     reasoning: message.reasoning,
     refusal: message.refusal,
-    // Without raw JSON, because a thread grades the answer.
-    content_parts: message.content_parts && JSON.parse(JSON.stringify(message.content_parts)),
+    content_parts: message.content_parts && JSON.stringify(message.content_parts),
     tool_calls: toText(message.tool_calls),
   };
 }

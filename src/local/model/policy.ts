@@ -46,8 +46,8 @@ export interface Generated {
   /** Only from an upstream server. */
   readonly reasoning?: string | undefined;
   readonly refusal?: string | undefined;
-  /** The content, if it is more than text. */
-  readonly content_parts?: readonly unknown[] | undefined;
+  /** The content as JSON, if it is more than text: a thread that grades the answer cannot receive raw JSON. */
+  readonly content_parts?: string | undefined;
   readonly tool_calls?: unknown;
 }
 

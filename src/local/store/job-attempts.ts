@@ -76,6 +76,12 @@ export class JobAttempts {
     );
   }
 
+  /** Whether the service ended abnormally during the last attempt. */
+  hasEndedAbnormally(id: string): boolean {
+    const sql = 'select 1 from job_attempts where job_id = ? and abnormal_ends > 0';
+    return this.#database.get(sql, id) !== undefined;
+  }
+
   /** Called when an attempt has ended, because the job is done or will be retried. */
   end(id: string, isDone: boolean): void {
     const sql = isDone ? 'delete from job_attempts' : 'update job_attempts set under_way = 0';

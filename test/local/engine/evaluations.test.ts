@@ -10,6 +10,7 @@ import { gradeAnswer } from '../../../src/local/engine/worker-rollouts.ts';
 import { WorkerFailed, WorkerThread } from '../../../src/local/engine/worker-thread.ts';
 import { Keyring } from '../../../src/local/store/keyring.ts';
 import { openStores } from '../../../src/local/store/stores.ts';
+import { eventually } from '../../eventually.ts';
 import { hostileServer, json } from '../../service/hostile-server.ts';
 import { newEvaluation } from '../store/memory.ts';
 
@@ -58,7 +59,18 @@ function pendingRun(
   const rewarded = () => evaluations.rewards(eval_run_id).map(({ task_id }) => task_id);
   const run = () => Promise.all(runner.jobs().map(job => job.run(new AbortController().signal)));
   return {
-    ...{ run, rollouts, grade, sampled, rewarded, evaluations, trajectories: stores.trajectories, eval_run_id },
+    ...{
+      run,
+      runner,
+      attempts: stores.attempts,
+      rollouts,
+      grade,
+      sampled,
+      rewarded,
+      evaluations,
+      trajectories: stores.trajectories,
+      eval_run_id,
+    },
     failure: () => JSON.parse(evaluations.get('org_1', eval_run_id)?.failure ?? 'null') as unknown,
     status: () => evaluations.get('org_1', eval_run_id)?.status,
     counts: () => evaluations.counts(eval_run_id),
@@ -75,6 +87,29 @@ it('is tried again where its rollouts cannot be stored (V16)', async () => {
   await run();
   expect(record).toHaveBeenCalledTimes(2);
   expect(status()).toBe('completed');
+});
+
+it('is not set aside if it ends the service twice within its first rollouts, but not in the same one (B3)', async () => {
+  const { run, runner, attempts, rollouts, rewarded, status, eval_run_id } = pendingRun(20);
+  const records = { 'image build': runner, evaluation: runner, training: runner, deployment: runner };
+  const sample = rollouts.getMockImplementation();
+  /** Runs it until the service is killed after this many batches. @returns whether the next service resumes it */
+  const killedAfter = async (batches: number): Promise<boolean> => {
+    let left = batches;
+    rollouts.mockImplementation(async (...order) => {
+      left -= 1;
+      return left < 0 ? new Promise<never>(() => {}) : ((await sample?.(...order)) ?? []);
+    });
+    attempts.begin(eval_run_id, 'evaluation');
+    void run();
+    await eventually(async () => expect(left).toBeLessThan(0));
+    return attempts.recover(records).length > 0;
+  };
+  expect([await killedAfter(0), rewarded().length]).toEqual([true, 0]);
+  expect([await killedAfter(3), rewarded().length]).toEqual([true, 3]);
+  expect([await killedAfter(9), rewarded().length]).toEqual([true, 3 + 8 + 8]);
+  // The last one may be the cause.
+  expect([await killedAfter(0), status()]).toEqual([false, 'failed']);
 });
 
 it('fails where its model does', async () => {
@@ -225,4 +260,18 @@ it('has no tokens if the upstream server reports none (A11)', async () => {
   expect(row && trajectories.recordOf(row, true)).toMatchObject({
     steps: [{ messages: [{ role: 'user' }, { prompt_tokens: null, completion_tokens: null }, { role: 'grader' }] }],
   });
+});
+
+it('keeps the integers of an upstream answer that a number cannot hold (attack31 C)', async () => {
+  const content = '[{"type":"text","text":"a"},{"type":"box","seed":12345678901234567890}]';
+  const server = await hostileServer((response: ServerResponse) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(`{"choices":[{"message":{"role":"assistant","content":${content}}}]}`);
+  });
+  const { run, evaluations, trajectories, eval_run_id, status } = pendingRun(1, {}, server.url);
+  await run();
+  const [{ trajectory_id = '' } = {}] = evaluations.rewards(eval_run_id);
+  const row = trajectories.row('org_1', trajectory_id);
+  expect(status()).toBe('completed');
+  expect(row && [...trajectories.jsonOf(row)].join('')).toContain(`"content_parts":${content}`);
 });
