@@ -30,12 +30,6 @@ export interface Chat extends Branch {
   readonly choices?: readonly Choice[] | undefined;
 }
 
-export interface ListedChat extends Chat {
-  readonly title: string;
-  /** The time of its last turn, in epoch milliseconds. */
-  readonly at: number;
-}
-
 const titleLength = 200;
 
 /** The beginning of the first question. */
@@ -101,12 +95,14 @@ export function chatOf(id: string, talk: unknown): Chat | undefined {
   };
 }
 
-/** The saved conversations that this version can parse, most recent first. */
-export function savedChats(remembered: Pick<RememberedStore, 'chats'>): readonly ListedChat[] {
-  return remembered.chats().flatMap(({ id, title, at, talk }) => {
-    const chat = chatOf(id, talk);
-    return chat ? [{ ...chat, title, at }] : [];
-  });
+/** A saved conversation, with the time of its last turn; undefined if this version cannot parse it. */
+export function savedChat(
+  remembered: Pick<RememberedStore, 'chat'>,
+  id: string,
+): (Chat & { readonly at: number }) | undefined {
+  const saved = remembered.chat(id);
+  const chat = saved && chatOf(id, saved.talk);
+  return chat && { ...chat, at: saved.at };
 }
 
 /** A choice, and the conversation it is from, which may have been deleted. */

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { sqliteCode } from '../base/errors.ts';
 
 /** The version of the tables, the file's `user_version`. Raise it with each change to `schema`. */
-const version = 5;
+const version = 6;
 
 const schema = `
   create table if not exists seen (
@@ -30,20 +30,20 @@ const schema = `
     profile text not null, command text not null, used_at integer not null, primary key (profile, command)
   ) strict, without rowid;
   create table if not exists chats (
-    service text not null, id text not null, title text not null, at integer not null, talk text not null,
-    primary key (service, id)
+    service text not null, id text not null, title text not null, model text not null, incomplete integer not null,
+    at integer not null, talk text not null, primary key (service, id)
   ) strict, without rowid;
   create table if not exists choices (
     service text not null, conversation text not null, pair text not null, choice text not null,
     primary key (service, conversation, pair)
   ) strict, without rowid;
   create table if not exists uploads (
-    profile text not null, folder text not null, bench_id text not null, phase text not null, manifest text,
-    begun_at integer not null, primary key (profile, folder)
+    service text not null, folder text not null, bench_id text not null, phase text not null, manifest text,
+    begun_at integer not null, primary key (service, folder)
   ) strict, without rowid;
   create table if not exists upload_files (
-    profile text not null, folder text not null, bench_id text not null, path text not null, mark text,
-    primary key (profile, folder, bench_id, path)
+    service text not null, folder text not null, bench_id text not null, path text not null, mark text,
+    primary key (service, folder, bench_id, path)
   ) strict, without rowid;
   create table if not exists sent_requests (
     seq integer primary key, service text not null, dataset text not null, account text not null, agent text not null,

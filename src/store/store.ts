@@ -23,12 +23,19 @@ export interface ResourceRef {
   readonly label: string;
 }
 
-/** A saved conversation. */
+/** A saved conversation without its turns. */
 export interface SavedChat {
   readonly id: string;
   readonly title: string;
+  readonly model: string;
+  /** Whether its last answer is incomplete. */
+  readonly isIncomplete: boolean;
   /** Epoch milliseconds of its last turn. */
   readonly at: number;
+}
+
+/** A conversation as it is saved. */
+export interface ChatToSave extends Omit<SavedChat, 'at'> {
   /** Opaque to the store. */
   readonly talk: unknown;
 }
@@ -260,7 +267,7 @@ export class RememberedStore {
    * @param merge merges it with a version that another screen has saved since this one has read or saved it
    */
   saveChat(
-    { id, title, talk }: Omit<SavedChat, 'at'>,
+    { id, title, model, isIncomplete, talk }: ChatToSave,
     now = Date.now(),
     merge: (theirs: unknown) => unknown = () => talk,
   ): boolean {
@@ -271,8 +278,9 @@ export class RememberedStore {
       const text = JSON.stringify(isTheirs ? merge(jsonIn(row['talk'])) : talk);
       const isSame = row?.['talk'] === text;
       const at = isSame ? Number(row['at']) : Math.max(now, Number(row?.['at'] ?? 0) + 1);
-      const sql = 'insert or replace into chats (service, id, title, at, talk) values (?, ?, ?, ?, ?)';
-      if (!isSame) run(sql, service, id, title, at, text);
+      const sql =
+        'insert or replace into chats (service, id, title, model, incomplete, at, talk) values (?, ?, ?, ?, ?, ?, ?)';
+      if (!isSame) run(sql, service, id, title, model, isIncomplete ? 1 : 0, at, text);
       this.#chatTimes.set(id, at);
     });
   }
@@ -306,14 +314,21 @@ export class RememberedStore {
 
   /** The conversations, most recent first. */
   chats(): SavedChat[] {
-    return this.#tables
-      .all('select id, title, at, talk from chats where service = ? order by at desc', this.#tables.service)
-      .map(({ id, title, at, talk }) => ({
-        id: String(id),
-        title: String(title),
-        at: Number(at),
-        talk: jsonIn(talk),
-      }));
+    const sql = 'select id, title, model, incomplete, at from chats where service = ? order by at desc';
+    return this.#tables.all(sql, this.#tables.service).map(({ id, title, model, incomplete, at }) => ({
+      id: String(id),
+      title: String(title),
+      model: String(model),
+      isIncomplete: incomplete === 1,
+      at: Number(at),
+    }));
+  }
+
+  /** A conversation as it was saved, and when; undefined if there is none. */
+  chat(id: string): { readonly talk: unknown; readonly at: number } | undefined {
+    const sql = 'select talk, at from chats where service = ? and id = ?';
+    const [row] = this.#tables.all(sql, this.#tables.service, id);
+    return row && { talk: jsonIn(row['talk']), at: Number(row['at']) };
   }
 
   setting(name: string): unknown {

@@ -4,12 +4,12 @@ import { render } from 'ink-testing-library';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { answersAt } from '../../src/chat/choices.ts';
 import type { Turn } from '../../src/chat/conversation.ts';
-import { chatOf, exportedChat, forgetChat, type ListedChat, savedTalk, trajectoriesOf } from '../../src/chat/saved.ts';
+import { chatOf, exportedChat, forgetChat, savedChat, savedTalk, trajectoriesOf } from '../../src/chat/saved.ts';
 import { ChatSession } from '../../src/chat/session.ts';
 import type { ChatEvent, ChatRequest } from '../../src/service/chat.ts';
 import { WorkbenchProvider } from '../../src/ui/data/workbench.tsx';
-import { useChatSession, useChats, useSavedChat } from '../../src/ui/views/chat/use-saved-chat.ts';
-import type { Service, Workbench } from '../../src/workbench/workbench.ts';
+import { useChatSession, useSavedChat } from '../../src/ui/views/chat/use-saved-chat.ts';
+import type { Service } from '../../src/workbench/workbench.ts';
 import { eventually } from '../eventually.ts';
 import { newWorkbench } from '../workbench/new-workbench.ts';
 
@@ -62,7 +62,8 @@ function opened({ keepsChats = true } = {}) {
     </WorkbenchProvider>,
   );
   const answer = () => talk.conversation.turns.at(-1);
-  const kept = () => workbench.remembered.chats().map(({ talk: each }) => each as { turns: unknown[] });
+  const kept = () =>
+    workbench.remembered.chats().map(({ id }) => workbench.remembered.chat(id)?.talk as { turns: unknown[] });
   return { ...fake, workbench, talk, view, answer, kept };
 }
 
@@ -414,7 +415,7 @@ describe('a second model that is sent away while it answers', () => {
     );
     const view = render(shown('c1', true));
     const kept = () => workbench.remembered.chats().map(({ id, title }) => ({ id, title }));
-    const talks = () => workbench.remembered.chats().map(({ talk: each }) => each as object);
+    const talks = () => workbench.remembered.chats().map(({ id }) => workbench.remembered.chat(id)?.talk as object);
     talk.send('the first question', settings);
     second.send('the first question', settings);
     first.says('an answer');
@@ -451,23 +452,16 @@ describe('a conversation that is opened', () => {
   });
 });
 
-it('the list of conversations leaves out those that cannot be read', () => {
-  const { workbench } = opened();
+it('the list of conversations reads none of them, and one that cannot be read is not opened', () => {
+  const { remembered } = opened().workbench;
   const turns = [{ role: 'user', content: 'what is tea?', reasoning: '' }];
-  workbench.remembered.saveChat({ id: 'c1', title: 'of another version', talk: { turns: 'elsewhere' } }, 1_000);
-  workbench.remembered.saveChat({ id: 'c2', title: 'what is tea?', talk: { settings, turns } }, 2_000);
-  let chats: readonly ListedChat[] = [];
-  function List() {
-    chats = useChats()();
-    return null;
-  }
-  const shown = (of: Workbench) => (
-    <WorkbenchProvider workbench={of}>
-      <List />
-    </WorkbenchProvider>
-  );
-  const view = render(shown(workbench));
-  expect(chats).toEqual([{ id: 'c2', title: 'what is tea?', at: 2_000, settings, turns }]);
-  view.rerender(shown(opened().workbench));
-  expect(chats).toEqual([]);
+  const about = { model: 'acme/small', isIncomplete: true };
+  remembered.saveChat({ id: 'c1', title: 'damaged', ...about, talk: { turns: 'elsewhere' } }, 1_000);
+  remembered.saveChat({ id: 'c2', title: 'what is tea?', ...about, talk: { settings, turns } }, 2_000);
+  expect(remembered.chats()).toEqual([
+    { id: 'c2', title: 'what is tea?', ...about, at: 2_000 },
+    { id: 'c1', title: 'damaged', ...about, at: 1_000 },
+  ]);
+  expect(savedChat(remembered, 'c1')).toBeUndefined();
+  expect(savedChat(remembered, 'c2')).toEqual({ id: 'c2', settings, turns, at: 2_000 });
 });

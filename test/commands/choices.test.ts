@@ -10,7 +10,7 @@ const baseUrl = 'http://127.0.0.1:9';
 function saveChat(home: string, id: string, choices: readonly Choice[]): void {
   const environment = { HOME: home, BENCHTOP_API_KEY: 'key', BENCHTOP_BASE_URL: baseUrl };
   const memory = openRemembered(loadConfig({}, environment));
-  memory.saveChat({ id, title: 'tea?', talk: { settings: { model: 'a', system: '' }, turns: [] } });
+  memory.saveChat({ id, title: 'tea?', model: 'a', isIncomplete: false, talk: { turns: [] } });
   for (const choice of choices) memory.saveChoice({ conversation: id, pair: choice.pair }, choice);
   // A choice outlives its conversation (A12).
   if (id === 'deleted') memory.forgetChat(id);

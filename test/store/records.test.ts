@@ -7,7 +7,7 @@ import { RememberedLists } from '../../src/store/lists.ts';
 import { ProgressPoints } from '../../src/store/progress.ts';
 import { type AccountUpload, SentRecord } from '../../src/store/sent-record.ts';
 import { RememberedStore } from '../../src/store/store.ts';
-import { type Tables, tablesInMemory } from '../../src/store/tables.ts';
+import { openTables, type Tables, tablesInMemory } from '../../src/store/tables.ts';
 import { TrajectoryRecords } from '../../src/store/trajectory-records.ts';
 import { UploadRecords } from '../../src/store/upload-records.ts';
 
@@ -76,6 +76,19 @@ describe('the record of a benchmark upload', () => {
     begun('bench_3');
     records.forget('/d');
     expect([records.get('/d'), rows(tables, 'upload_files')]).toEqual([undefined, 0]);
+  });
+
+  it('is the same for all profiles of a service (attack31 B4)', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'benchtop-records-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const recordsOf = (profile: string, service: string) => {
+      const tables = openTables(join(folder, 'remembered.db'), { profile: `${profile} ${service}`, service });
+      onTestFinished(() => tables.close());
+      return new UploadRecords(tables);
+    };
+    recordsOf('prod', 'https://one').begin('/d', 'bench_1');
+    expect(recordsOf('production', 'https://one').unfinished()).toEqual([{ folder: '/d', benchId: 'bench_1' }]);
+    expect(recordsOf('prod', 'https://other').unfinished()).toEqual([]);
   });
 
   it('is kept for 90 days', () => {

@@ -29,6 +29,9 @@ const run = (id: string, more: Partial<SeenResource> = {}): SeenResource => ({
   ...more,
 });
 
+/** What the list says of a conversation besides its title. */
+const ofModel = { model: 'acme/small', isIncomplete: false };
+
 describe('what was seen', () => {
   it('is there at the next start, the last seen first, apart by profile', () => {
     const first = RememberedStore.open(path, 'prod');
@@ -181,7 +184,7 @@ describe('the file', () => {
     const tables = database.prepare('select sql from sqlite_schema where sql is not null order by name').all();
     const hash = createHash('sha256').update(JSON.stringify(tables)).digest('hex').slice(0, 8);
     // If the hash changes, raise the version in src/store/database.ts.
-    expect([database.prepare('pragma user_version').get()?.['user_version'], hash]).toEqual([5, '1225b14b']);
+    expect([database.prepare('pragma user_version').get()?.['user_version'], hash]).toEqual([6, 'e39fb0b4']);
     database.close();
   });
 
@@ -309,8 +312,8 @@ describe('a row that is damaged', () => {
   it('is left out of its list, and hides no other', () => {
     const before = RememberedStore.open(path, 'prod');
     before.see([run('a'), run('b')], 1_000);
-    before.saveChat({ id: 'c', title: 'tea', talk: { turns: [] } });
-    before.saveChat({ id: 'd', title: 'toast', talk: { turns: [] } });
+    before.saveChat({ id: 'c', title: 'tea', ...ofModel, talk: { turns: [] } });
+    before.saveChat({ id: 'd', title: 'toast', ...ofModel, talk: { turns: [] } });
     before.close();
     const file = new DatabaseSync(path);
     file.exec(`update seen set record = '{"half' where id = 'a'; update chats set talk = 'nothing' where id = 'c'`);
@@ -318,12 +321,13 @@ describe('a row that is damaged', () => {
     const store = RememberedStore.open(path, 'prod');
     expect(store.list('run').map(({ id }) => id)).toEqual(['b']);
     expect(store.find('run', 'a')).toBeUndefined();
-    expect(store.chats().map(({ id, talk }) => [id, talk])).toEqual(
-      expect.arrayContaining([
-        ['c', undefined],
-        ['d', { turns: [] }],
-      ]),
-    );
+    expect(
+      store
+        .chats()
+        .map(({ id }) => id)
+        .toSorted(),
+    ).toEqual(['c', 'd']);
+    expect([store.chat('c')?.talk, store.chat('d')?.talk]).toEqual([undefined, { turns: [] }]);
     store.close();
   });
 });
@@ -468,29 +472,31 @@ it('remembers commands and settings', () => {
 
 it('keeps conversations, the last one first, each with the time at which it last changed', () => {
   const store = RememberedStore.inMemory('prod');
-  store.saveChat({ id: 'a', title: 'tea', talk: { turns: [1] } }, 1);
-  store.saveChat({ id: 'b', title: 'toast', talk: { turns: [] } }, 2);
-  store.saveChat({ id: 'a', title: 'tea', talk: { turns: [1] } }, 3);
+  store.saveChat({ id: 'a', title: 'tea', ...ofModel, talk: { turns: [1] } }, 1);
+  store.saveChat({ id: 'b', title: 'toast', ...ofModel, talk: { turns: [] } }, 2);
+  store.saveChat({ id: 'a', title: 'tea', ...ofModel, talk: { turns: [1] } }, 3);
   expect(store.chats().map(({ id, at }) => [id, at])).toEqual([
     ['b', 2],
     ['a', 1],
   ]);
-  store.saveChat({ id: 'a', title: 'tea', talk: { turns: [1, 2] } }, 4);
-  expect(store.chats()[0]).toEqual({ id: 'a', title: 'tea', at: 4, talk: { turns: [1, 2] } });
+  store.saveChat({ id: 'a', title: 'tea', ...ofModel, talk: { turns: [1, 2] } }, 4);
+  expect(store.chats()[0]).toEqual({ id: 'a', title: 'tea', ...ofModel, at: 4 });
+  expect(store.chat('a')).toEqual({ talk: { turns: [1, 2] }, at: 4 });
   // A version of another screen is merged, unless this one has been opened since (B2).
   const merge = (theirs: unknown) => [theirs, 'mine'];
-  const other = (talk: unknown) => ({ id: 'a', title: 'tea', talk });
+  const other = (talk: unknown) => ({ id: 'a', title: 'tea', ...ofModel, talk });
   store.saveChat(other('unmerged'), 5, merge);
-  expect(store.chats()[0]).toEqual({ ...other('unmerged'), at: 5 });
+  expect(store.chat('a')).toEqual({ talk: 'unmerged', at: 5 });
   store.openedChat({ id: 'a', at: 4 });
   store.saveChat(other('mine'), 5, merge);
-  expect(store.chats()[0]).toEqual({ ...other(['unmerged', 'mine']), at: 6 });
+  expect(store.chat('a')).toEqual({ talk: ['unmerged', 'mine'], at: 6 });
   store.openedChat({ id: 'a', at: 6 });
   store.saveChat(other('last'), 7, merge);
-  expect(store.chats()[0]).toEqual({ ...other('last'), at: 7 });
+  expect(store.chat('a')).toEqual({ talk: 'last', at: 7 });
   store.forgetChat('a');
-  expect(store.chats().map(({ id }) => id)).toEqual(['b']);
-  for (let index = 0; index < 300; index += 1) store.saveChat({ id: `c${index}`, title: '', talk: {} }, 10 + index);
+  expect([store.chats().map(({ id }) => id), store.chat('a')]).toEqual([['b'], undefined]);
+  for (let index = 0; index < 300; index += 1)
+    store.saveChat({ id: `c${index}`, title: '', ...ofModel, talk: {} }, 10 + index);
   // None is deleted without a word (A12).
   expect(store.chats()).toHaveLength(301);
   expect(store.chats()[0]?.id).toBe('c299');

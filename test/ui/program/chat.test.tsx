@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import type { Branch, OtherBranches } from '../../../src/chat/branches.ts';
+import { savedChat } from '../../../src/chat/saved.ts';
 import { modelList } from '../../../src/queries/models.ts';
 import type { Place } from '../../../src/resources/place.ts';
 import { systemClock } from '../../../src/service/clock.ts';
@@ -153,7 +154,10 @@ it('edits an earlier question in a new branch, and has the old one again, also a
   await screen.waitFor('branch ‹ 1/2 ›');
   expect(screen.text()).toContain('second question');
   const [kept] = workbench.remembered.chats();
-  expect(kept?.talk).toMatchObject({ branch: 0, others: [{ turns: [{ content: 'changed question' }, {}] }] });
+  expect(workbench.remembered.chat(kept?.id ?? '')?.talk).toMatchObject({
+    branch: 0,
+    others: [{ turns: [{ content: 'changed question' }, {}] }],
+  });
   // A new conversation has one branch; the earlier one has both again.
   await screen.press('N');
   await screen.waitFor(text => !text.includes('branch'));
@@ -183,8 +187,8 @@ it('open on two screens keeps what is said on either, as branches (B2)', async (
   const remembered = () => RememberedStore.open(path, 'test');
   const [one, other] = [1, 2].map(() => openAt(server.url, { view: 'chat' }, { remembered })) as [Opened, Opened];
   const kept = () =>
-    one.workbench.remembered.chats().map(({ talk }) => {
-      const { turns, others = [] } = talk as Pick<Branch, 'turns'> & Partial<OtherBranches>;
+    one.workbench.remembered.chats().map(({ id }) => {
+      const { turns, others = [] } = savedChat(one.workbench.remembered, id) as Branch & Partial<OtherBranches>;
       return [{ turns }, ...others].map(branch => branch.turns.map(({ content }) => content));
     });
   await one.waitFor('<enter> send');
@@ -269,7 +273,8 @@ it('keeps what has arrived of an answer when a new conversation begins (A4)', as
   await screen.press('N');
   await screen.waitFor('No messages with acme/small yet');
   const half = { content: 'half of it', cancelled: true };
-  expect(screen.workbench.remembered.chats().map(({ talk }) => talk)).toMatchObject([
+  const { remembered } = screen.workbench;
+  expect(remembered.chats().map(({ id }) => remembered.chat(id)?.talk)).toMatchObject([
     { branch: 1, turns: [{}, half], secondTurns: [{}, half] },
   ]);
   await screen.press('H');

@@ -6,6 +6,7 @@ import { exportedChat, isStored, titleOf, trajectoriesOf } from '../../../chat/s
 import { exportFileName } from '../../../text/export.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useCopy } from '../../app/use-copy.ts';
+import { useWorkbench } from '../../data/workbench.tsx';
 import { recordCommands } from '../../keys/general.ts';
 import { type Binding, useKeyOf } from '../../keys/router.tsx';
 import { enteredText } from '../../widgets/text-field/editing.ts';
@@ -24,6 +25,8 @@ import {
   SettingsWindow,
 } from './windows.tsx';
 
+const unreadableText = 'This conversation cannot be read: it is damaged, or from another version of benchtop';
+
 /** Cells that the rest of a notice takes: its mark, the border, and a key. */
 const toastRoom = 6;
 
@@ -38,6 +41,7 @@ export function questionsOf(turns: readonly Turn[]): readonly number[] {
 
 function useWindows(chat: ChatState, slugs: readonly string[], leaveQuestions: () => void) {
   const { showOverlay, toast } = useShell();
+  const { remembered } = useWorkbench();
   const { settings, change } = chat;
   const showSave = (props: Pick<SaveWindowProps, 'halves' | 'initial'>): void =>
     showOverlay('save-chat', close => <SaveWindow {...props} onRefused={showSave} onClose={close} />);
@@ -49,10 +53,10 @@ function useWindows(chat: ChatState, slugs: readonly string[], leaveQuestions: (
     showEarlier: () =>
       showOverlay('chats', close => (
         <EarlierWindow
-          chats={chat.earlier()}
-          onChoose={chosen => {
+          chats={remembered.chats()}
+          onChoose={id => {
             leaveQuestions();
-            chat.open(chosen);
+            if (!chat.open(id)) toast({ kind: 'danger', text: unreadableText });
           }}
           onClose={close}
         />

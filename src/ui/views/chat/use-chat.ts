@@ -20,11 +20,11 @@ import {
   withChoice,
 } from '../../../chat/choices.ts';
 import { isIncomplete, type Turn, turnText } from '../../../chat/conversation.ts';
-import { type Chat, forgetChat, type ListedChat, savedChoices, stoppedTurns } from '../../../chat/saved.ts';
+import { type Chat, forgetChat, savedChat, savedChoices, stoppedTurns } from '../../../chat/saved.ts';
 import type { ChatSession, ChatSettings } from '../../../chat/session.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { useMemory, useRememberedState } from '../../navigation/memory.tsx';
-import { useChatSession, useChats, useSavedChat } from './use-saved-chat.ts';
+import { useChatSession, useSavedChat } from './use-saved-chat.ts';
 
 /** A conversation with its settings. */
 export interface Side {
@@ -69,10 +69,10 @@ export interface ChatState {
   readonly begin: () => void;
   /** Deletes this conversation and begins a new one. */
   readonly forget: () => void;
-  readonly earlier: () => readonly ListedChat[];
   /** The conversation as saved. */
   readonly whole: Chat;
-  readonly open: (chat: ListedChat) => void;
+  /** Opens a saved conversation; false if it cannot be read. */
+  readonly open: (id: string) => boolean;
 }
 
 const defaults: ChatSettings = { model: '', system: '' };
@@ -218,7 +218,6 @@ export function useChat(model: string, start?: ChatStart): ChatState {
   const [identity, setIdentity] = useRememberedState<Identity>('identity', kept => kept ?? newIdentity());
   const [, rememberIdentity] = useMemory<Identity>('identity');
   const workbench = useWorkbench();
-  const earlier = useChats();
   const settings = { ...own, model: own.model || model };
   const { secondModel } = settings;
   useSavedChat({ ...identity, settings }, session, secondModel ? secondSession : undefined, merged => {
@@ -264,7 +263,7 @@ export function useChat(model: string, start?: ChatStart): ChatState {
     },
     ...settingsOf(current, secondSession, branching, setSettings),
     ...choosing,
-    ...{ settings, sides, turns, branches, branch, forks, goTo, choices, begin, earlier },
+    ...{ settings, sides, turns, branches, branch, forks, goTo, choices, begin },
     answering: sides.some(side => side.session.conversation.answering),
     compared,
     counts: compared && countsOf(compared),
@@ -273,11 +272,15 @@ export function useChat(model: string, start?: ChatStart): ChatState {
       forgetChat(workbench, identity.id);
     },
     whole: { ...identity, ...current, branch: branches.length > 1 ? branch : undefined },
-    open: ({ id, at: savedAt, others = [], branch: at = 0, ...opened }) => {
+    open: id => {
+      const saved = savedChat(workbench.remembered, id);
+      if (!saved) return false;
+      const { at: savedAt, others = [], branch: at = 0, ...opened } = saved;
       const made = savedChoices(workbench.remembered).filter(({ conversation }) => conversation === id);
       workbench.remembered.openedChat({ id, at: savedAt });
       setIdentity({ id, others, branch: at, choices: made });
       show(opened);
+      return true;
     },
   };
 }

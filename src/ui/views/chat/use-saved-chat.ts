@@ -1,11 +1,10 @@
-/** Conversations on screen: kept alive, saved after every answer, and listed. */
-import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react';
+/** Conversations on screen: kept alive, and saved after every answer. */
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import type { Turn } from '../../../chat/conversation.ts';
 import {
   type Chat,
   chatOf,
-  type ListedChat,
-  savedChats,
+  endsIncomplete,
   savedTalk,
   stoppedTurns,
   titleOf,
@@ -46,7 +45,11 @@ export function useSavedChat(
       const turns = stoppedTurns(session.conversation);
       if (!workbench.keepsChats || turns.length === 0) return;
       const secondTurns = second && stoppedTurns(second.conversation);
-      const chat = { id, title: titleOf(turns), talk: savedTalk({ ...own, turns, secondTurns }) };
+      const chat = {
+        ...{ id, title: titleOf(turns), model: settings.model },
+        isIncomplete: endsIncomplete({ turns, secondTurns }),
+        talk: savedTalk({ ...own, turns, secondTurns }),
+      };
       const merge = (theirs: unknown): unknown => {
         const merged = withSaved({ ...own, turns, secondTurns }, chatOf(id, theirs));
         own = merged;
@@ -77,12 +80,6 @@ export function useSavedChat(
       keep();
     } else if (hasChanged) keep();
   }, [workbench, id, settings, others, branch, isAnswering, session, second]);
-}
-
-/** Returns the saved conversations, most recent first. */
-export function useChats(): () => readonly ListedChat[] {
-  const { remembered } = useWorkbench();
-  return useCallback(() => savedChats(remembered), [remembered]);
 }
 
 /** Shows a remembered conversation, or a new one with these turns, and passes it to `remember`. */

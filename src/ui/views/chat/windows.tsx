@@ -1,9 +1,10 @@
 /** The chat's windows: model, parameters, saved conversations. */
 import { useRef, useState } from 'react';
-import { endsIncomplete, type ListedChat, type StoredConversation } from '../../../chat/saved.ts';
+import type { StoredConversation } from '../../../chat/saved.ts';
 import type { ChatSettings } from '../../../chat/session.ts';
 import { agoOf } from '../../../present/times.ts';
 import { type StoreOutcome, storeTrajectories } from '../../../queries/trajectories.ts';
+import type { SavedChat } from '../../../store/store.ts';
 import { counted } from '../../../text/numbers.ts';
 import { clean } from '../../../text/sanitise.ts';
 import { storeOnce } from '../../../uploads/store-once.ts';
@@ -131,8 +132,8 @@ export function SettingsWindow({ settings, onChange, onClose }: SettingsWindowPr
 }
 
 export interface EarlierWindowProps {
-  readonly chats: readonly ListedChat[];
-  readonly onChoose: (chat: ListedChat) => void;
+  readonly chats: readonly SavedChat[];
+  readonly onChoose: (id: string) => void;
   readonly onClose: () => void;
 }
 
@@ -143,8 +144,8 @@ export function EarlierWindow({ chats, onChoose, onClose }: EarlierWindowProps) 
       title="Earlier conversations"
       choices={chats.map(chat => ({
         key: chat.id,
-        label: clean`${agoOf(chat.at)}  ${chat.settings.model}  ${endsIncomplete(chat) ? '(incomplete answer) ' : ''}${chat.title}`,
-        value: chat,
+        label: clean`${agoOf(chat.at)}  ${chat.model}  ${chat.isIncomplete ? '(incomplete answer) ' : ''}${chat.title}`,
+        value: chat.id,
       }))}
       emptyText="No saved conversations yet."
       onChoose={onChoose}
