@@ -22,6 +22,8 @@ export interface SeenResource {
   readonly measured?: object | null | undefined;
   /** See `RememberedResource`. */
   readonly beganAt?: number | null | undefined;
+  /** See `RememberedResource`. */
+  readonly restart?: SeenRestart | undefined;
   /** True if this program has just started it. */
   readonly isStart?: boolean;
 }
@@ -29,6 +31,12 @@ export interface SeenResource {
 /** The certainty of a run's mean. Only the queries know its other fields. */
 interface SeenCertainty {
   readonly isFinal: boolean;
+}
+
+/** A training run's restart: the highest step before it, and the step from which the run continued. */
+export interface SeenRestart {
+  readonly from: number;
+  readonly step: number;
 }
 
 /** A resource as last seen. */
@@ -55,6 +63,8 @@ export interface RememberedResource {
   readonly startedAt?: number | undefined;
   /** When it was seen leaving the queue, in epoch milliseconds; null if nobody saw it leave. */
   readonly beganAt?: number | null | undefined;
+  /** Its last restart. The run may have recovered since. */
+  readonly restart?: SeenRestart | undefined;
 }
 
 /**
@@ -115,6 +125,11 @@ const ownField = 'benchtop';
 
 const timeIn = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
 
+function restartIn(value: unknown): SeenRestart | undefined {
+  const { from, step } = isRecord(value) ? value : {};
+  return typeof from === 'number' && typeof step === 'number' ? { from, step } : undefined;
+}
+
 /** The field for the options that this machine sent when it started the run. */
 export const sentOptionsField = 'sent_options';
 
@@ -157,6 +172,7 @@ function mergeSeen(old: RememberedResource | undefined, seen: SeenResource, seen
     firstSeenAt: old?.firstSeenAt ?? seenAt,
     startedAt: old?.startedAt ?? (seen.isStart ? seenAt : undefined),
     beganAt: seen.beganAt === undefined ? old?.beganAt : seen.beganAt,
+    restart: seen.restart ?? old?.restart,
   };
 }
 
@@ -171,7 +187,8 @@ function resourceOf(row: Row): RememberedResource | undefined {
   const known = jsonIn(record);
   if (!isRecord(known)) return undefined;
   const { [ownField]: own, ...sent } = known;
-  const { rewardsSince, firstSeenAt, startedAt, beganAt, certainty, difference, measured } = isRecord(own) ? own : {};
+  const { rewardsSince, firstSeenAt, startedAt, beganAt, restart, ...computed } = isRecord(own) ? own : {};
+  const { certainty, difference, measured } = computed;
   return {
     kind: String(kind),
     id: String(id),
@@ -187,6 +204,7 @@ function resourceOf(row: Row): RememberedResource | undefined {
     firstSeenAt: timeIn(firstSeenAt) ?? Number(seen_at),
     startedAt: timeIn(startedAt),
     beganAt: beganAt === null ? null : timeIn(beganAt),
+    restart: restartIn(restart),
   };
 }
 

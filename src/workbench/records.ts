@@ -41,7 +41,11 @@ export class Records {
   constructor(options: RecordsOptions) {
     this.#of = options;
     options.statuses.onTransitions(transitions => this.#changed(transitions));
-    options.restarts.subscribe(({ resource, step }) => options.inbox.restarted(resource, step));
+    options.restarts.subscribe(({ resource, from, step }) => {
+      const { kind, id } = resource;
+      options.inbox.restarted(resource, step);
+      options.remembered().see([{ kind, id, restart: { from, step } }]);
+    });
     this.recall(true);
   }
 

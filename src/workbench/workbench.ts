@@ -133,9 +133,12 @@ export class Workbench implements QueryHost {
   readonly waitingSince = new Map<string, number>();
   /** The known state of every resource that has a status. */
   readonly statuses: StatusStore;
-  readonly restarts = new Restarts(runId => {
+  readonly restarts = new Restarts(({ kind, id }) => {
     const before = this.openedAt - mostLagMs;
-    return this.remembered.progressOf(runId).findLast(({ at }) => at < before)?.completed_steps;
+    return {
+      step: this.remembered.progressOf(id).findLast(({ at }) => at < before)?.completed_steps,
+      restart: this.remembered.find(kind, id)?.restart,
+    };
   });
   readonly pins: Pins;
   /** Flags and notes. */

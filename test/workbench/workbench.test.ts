@@ -214,6 +214,25 @@ it('sees that a training run restarted while the program was closed, but not whe
   expect(await session(['list', 32], ['progress', 33])).toEqual([]);
 });
 
+it('knows until a training run has recovered that it restarted, also if the program was closed meanwhile', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const path = storeFolder(onTestFinished);
+  const session = async (done: number) => {
+    vi.setSystemTime(Date.now() + 60_000);
+    const remembered = () => RememberedStore.open(path, 'test');
+    const workbench = newWorkbench({ service: async () => fakeService(), remembered });
+    const observes = () => ({ kind: 'training', id: 'trn_1', label: 'long', status: 'running', done });
+    await workbench.cache.fetchQuery({ queryKey: ['progress'], meta: { observes }, queryFn: () => ({ done }) });
+    const { from, step } = workbench.restarts.of('trn_1') ?? {};
+    workbench.close();
+    await workbench.closed;
+    return from === undefined ? 'none' : `${from} to ${step}`;
+  };
+  expect([await session(39), await session(30), await session(34)]).toEqual(['none', '39 to 30', '39 to 30']);
+  expect([await session(40), await session(41)]).toEqual(['none', 'none']);
+});
+
 it('does not open what is remembered again once it is closed', () => {
   const remembered = vi.fn(() => RememberedStore.inMemory('test'));
   const workbench = newWorkbench({ service: async () => fakeService(), remembered });

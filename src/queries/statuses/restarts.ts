@@ -2,14 +2,19 @@
 
 import { Listeners } from '../../base/listeners.ts';
 import { isRunning } from '../../contract/status.ts';
+import type { SeenRestart } from '../../store/seen.ts';
 import type { KnownResource } from './known-resource.ts';
 
-export interface Restart {
+export interface Restart extends SeenRestart {
   readonly resource: KnownResource;
-  /** The highest step seen before the restart. */
-  readonly from: number;
-  /** The step from which it restarts. */
-  readonly step: number;
+}
+
+/** What an earlier session knew about a run. */
+export interface EarlierProgress {
+  /** Its last progress; undefined if a query may still report an older one. */
+  readonly step?: number | undefined;
+  /** Its last restart, from which it may not have recovered. */
+  readonly restart?: SeenRestart | undefined;
 }
 
 /** Time in milliseconds within which restarts seen by several queries count as one. */
@@ -21,7 +26,7 @@ export class Restarts {
   readonly #done = new Map<string, Map<string, number>>();
   /** The runs whose progress this program has read. */
   readonly #read = new Set<string>();
-  readonly #earlier: (runId: string) => number | undefined;
+  readonly #earlier: (run: KnownResource) => EarlierProgress;
   /** By run, the restart from which it has not yet recovered. */
   readonly #unrecovered = new Map<string, Restart>();
   /** When a restart was last reported, by run, in monotonic milliseconds. */
@@ -29,12 +34,11 @@ export class Restarts {
 
   readonly subscribe = this.#listeners.subscribe;
 
-  /** @param earlier a run's last progress in an earlier session; undefined if a query may still report an older one */
-  constructor(earlier: (runId: string) => number | undefined = () => undefined) {
+  constructor(earlier: (run: KnownResource) => EarlierProgress = () => ({})) {
     this.#earlier = earlier;
   }
 
-  /** A run's restart that this program saw, until the run has recovered. */
+  /** A run's restart, until the run has recovered. */
   of(runId: string): Restart | undefined {
     return this.#unrecovered.get(runId);
   }
@@ -43,9 +47,11 @@ export class Restarts {
   follow(resource: KnownResource, step: number, by: string): void {
     const { id } = resource;
     const done = this.#done.get(by) ?? new Map<string, number>();
-    const before = done.get(id) ?? (this.#read.has(id) ? 0 : (this.#earlier(id) ?? 0));
+    const earlier = this.#read.has(id) || !isRunning(resource.status) ? {} : this.#earlier(resource);
+    const before = done.get(id) ?? earlier.step ?? 0;
     this.#read.add(id);
     this.#done.set(by, done.set(id, step));
+    if (earlier.restart && step < earlier.restart.from) this.#unrecovered.set(id, { resource, ...earlier.restart });
     const behind = this.#unrecovered.get(id);
     // A query that lags behind may still report the old step.
     if (behind && (step > behind.from || (step === behind.from && before < step))) this.#unrecovered.delete(id);
