@@ -128,8 +128,9 @@ export async function beginEach<Input extends object>(
       const own: CommandIo = Object.create(io, { print: { value: print } });
       const each = { ...flags, among: begun.length, isLine: true };
       const code = await finish(ref, result, reread, each, context, own).catch(async (error: unknown) => {
-        await io.fail(error);
-        return exitCodeOf(error);
+        const after = exitCodeAfterChange(error);
+        await io.fail(error, after);
+        return after;
       });
       return { code, text };
     }),
