@@ -505,7 +505,9 @@ function fromDump(fields: Fields): ForeignRecord | undefined {
   const isScore = named == null;
   const reward = named ?? score;
   const isText = text !== undefined && typeof completion === 'string' && (isScore || text === input || task_id != null);
-  if (typeof reward !== 'number' || !(isText || (isScore && Array.isArray(messages)))) return undefined;
+  // A large integer is no reward either, but is then kept in the metadata, and noted.
+  const isNumber = typeof reward === 'number' || isRawJson(reward);
+  if (!isNumber || !(isText || (isScore && Array.isArray(messages)))) return undefined;
   const taskName = wordOf(task_id) ?? textOf(task);
   const record = withoutEmpty({
     ...more,

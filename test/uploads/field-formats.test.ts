@@ -550,6 +550,20 @@ describe('a file', () => {
     expect([missing, sending.missingRewards]).toEqual([1, 0]);
   });
 
+  it.each([
+    ['reward', 0],
+    ['score', 1],
+  ])('of trajectories with a %s beyond 2^53 says that it is not the reward', async (name, missed) => {
+    const { all, notes, missing, sending } = await readFileOf(
+      `{"messages": [{"role": "user", "content": "hi"}], "${name}": 12345678901234567891}`,
+    );
+    expect(JSON.stringify(all[0]?.value)).toContain('"unread_rewards":{"reward":12345678901234567891}');
+    expect(all[0]?.value).not.toHaveProperty(name);
+    expect(notes).toContain('1 reward is not a number, and kept only in the metadata, as unread_rewards.');
+    // A service takes a reward as it is, but no score.
+    expect([missing, sending.missingRewards]).toEqual([1, missed]);
+  });
+
   describe.each(['a log', 'a ZIP file'])('of Inspect with several scores (attack31 A4): %s', form => {
     const read = async (scores: object, score?: string) => {
       const samples = [
