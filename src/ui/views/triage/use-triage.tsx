@@ -127,6 +127,7 @@ function describeConflict({ flag = '', text = '' }: Partial<Note> = {}, key: str
 }
 
 function NoteWindow({ of, messages, onClose }: NoteWindowProps) {
+  const shell = useShell();
   const { notes } = useWorkbench();
   const keyOf = useKeyOf();
   const save = useSave();
@@ -160,10 +161,11 @@ function NoteWindow({ of, messages, onClose }: NoteWindowProps) {
     const changed = changeIn(saved, values);
     if (!changed) return;
     const { message, change } = changed;
-    save(
+    const isSaved = save(
       of.map(each => ({ ...each, message })),
       change,
     );
+    if (isSaved) shell.toast({ kind: 'success', text: `Note saved: ${keyOf(triageCommands.undo)} undoes it` });
   };
   return (
     <PlainFormWindow
