@@ -5,7 +5,7 @@ import { readSteps } from '../queries/step-rewards.ts';
 import { pagesOf } from '../resources/pages.ts';
 import { describeSearch, formatOrigin, hitColumns } from '../resources/text-hits.ts';
 import { type TextHit, TextSearch, type TextSearchPorts } from '../resources/text-search.ts';
-import { fieldsOfFile, trajectories } from '../resources/trajectories.ts';
+import { columnsOfFile, fieldsOfFile, trajectories } from '../resources/trajectories.ts';
 import { scopeOf } from '../rollouts/read.ts';
 import { parseLineSearch } from '../text/line-search.ts';
 import { clean } from '../text/sanitise.ts';
@@ -71,11 +71,12 @@ const lineColumns = hitColumns
   .map(column => (column.id === 'text' ? { ...column, width: { min: 24, max: 260, grow: 6 } } : column));
 
 /** Prints hits as they are found: with a header and tabs for programs, in words on a terminal. */
-function printerOf(io: CommandIo): (hit: TextHit) => Promise<void> {
+function printerOf(io: CommandIo, isFile: boolean): (hit: TextHit) => Promise<void> {
+  const all = isFile ? columnsOfFile(hitColumns) : hitColumns;
   let isFirst = true;
   return async hit => {
     if (io.columns === undefined) {
-      const text = tableText([hit], hitColumns, io);
+      const text = tableText([hit], all, io);
       await io.print(isFirst ? text : text.slice(text.indexOf('\n') + 1));
     } else {
       const text = tableText([hit], lineColumns, io);
@@ -121,7 +122,7 @@ export async function run({ args, flags }: CommandInput<'search'>, io: CommandIo
     const index = openTexts(context.config);
     try {
       const isRecord = printsRecord(flags);
-      const print = printerOf(io);
+      const print = printerOf(io, context.fileNotes !== undefined);
       let printed = Promise.resolve();
       const work = new TextSearch({
         ...{ search, pages, index, context, role: flags.role },

@@ -1,4 +1,5 @@
 /** `benchtop tasks`: lists the tasks in a run, training run or dataset. */
+import { mean } from '../base/statistics.ts';
 import { sortRows } from '../present/sort.ts';
 import { passAtK, passCurve, passHatK } from '../present/statistics/pass-at-k.ts';
 import { passesOf, rolloutsOf, type TaskGroup } from '../present/task-groups.ts';
@@ -35,12 +36,35 @@ const taskFields = (group: TaskGroup) => ({
   ...(group.stepScores && {
     by_step: group.stepScores.map(({ step, scores, mean }) => ({ step, mean: mean ?? null, rewards: scores })),
   }),
+  ...(group.modelScores && {
+    by_model: group.modelScores.map(({ model = null, scores, mean = null, passed }) => ({
+      ...{ model, mean, passed, rewards: scores },
+    })),
+  }),
   ...(group.base && { base_mean: group.base.mean ?? null, base_rewards: group.base.scores }),
   ...(group.base && { difference: group.difference ?? null }),
 });
 
 const passesAt = (group: TaskGroup, of: typeof passAtK) =>
   Object.fromEntries(passCurve([passesOf(group)]).map(({ k }) => [k, of(passesOf(group), k) ?? null]));
+
+/** Each model's mean and passes over all tasks, if there are several models. */
+function modelFields(groups: readonly TaskGroup[]) {
+  const byModel = Map.groupBy(
+    groups.flatMap(({ modelScores = [] }) => modelScores),
+    ({ model }) => model,
+  );
+  return [...byModel].map(([model, own]) => {
+    const scores = own.flatMap(each => each.scores);
+    return {
+      ...{ model: model ?? null, rewards: scores.length, mean: mean(scores) ?? null },
+      pass: pointsOf(own.filter(each => each.scores.length > 0)),
+    };
+  });
+}
+
+const pointsOf = (groups: readonly Pick<TaskGroup, 'scores' | 'passed'>[]) =>
+  passCurve(groups.map(passesOf)).map(({ k, tasks, any, all }) => ({ k, tasks, pass_at_k: any, pass_hat_k: all }));
 
 export async function run({ args: [word = ''], flags }: CommandInput<'tasks'>, io: CommandIo): Promise<number> {
   const { steps } = flags;
@@ -62,7 +86,7 @@ export async function run({ args: [word = ''], flags }: CommandInput<'tasks'>, i
       base: other && scoresByTask(other.rows),
     });
     const groups = sortRows(tasks.groups, row => (other ? row.difference : row.mean), false);
-    const curve = passCurve(groups.filter(({ scores }) => scores.length > 0).map(passesOf));
+    const scored = groups.filter(({ scores }) => scores.length > 0);
     const record = {
       id,
       status: rewards?.status ?? null,
@@ -70,7 +94,8 @@ export async function run({ args: [word = ''], flags }: CommandInput<'tasks'>, i
       pass_at: tasks.passAt,
       ungrouped_rollouts: tasks.nameless,
       not_listed: tasks.isUncounted ? null : tasks.unlisted,
-      pass: curve.map(({ k, tasks: of, any, all }) => ({ k, tasks: of, pass_at_k: any, pass_hat_k: all })),
+      pass: pointsOf(scored),
+      models: modelFields(groups),
       tasks: groups.map(group => ({ ...taskFields(group), ...(tasks.isUncounted && { not_listed: null }) })),
     };
     await printRecord(record, id, flags, io, {

@@ -140,7 +140,7 @@ export const asUnread = (row: Trajectory): Trajectory => ({ ...row, [unreadField
 const unreadClass = 'could not be read';
 
 /** Returns a function that classifies the given rollouts. */
-export function classOf(rows: readonly Trajectory[]): (row: Trajectory, by: OutcomeKind) => string | undefined {
+function classOf(rows: readonly Trajectory[]): (row: Trajectory, by: OutcomeKind) => string | undefined {
   const isExact = new Set(rows.map(({ num_steps }) => countOf(num_steps))).size <= maxNumbers;
   const [errorIn, toolErrorIn] = [errorClasses(rows, ({ error }) => error), errorClasses(rows, toolErrorOf)];
   const known = (row: Trajectory, by: OutcomeKind): string | undefined => {
@@ -160,6 +160,28 @@ export function classOf(rows: readonly Trajectory[]): (row: Trajectory, by: Outc
     }
   };
   return (row, by) => known(row, by) ?? (row[unreadField] === true ? unreadClass : undefined);
+}
+
+/**
+ * Returns a function that tells whether a rollout is of a class that was named when there were fewer or more rollouts:
+ * `5` is one of `4-7` steps, and an error with a name has a class without it.
+ */
+export function inClass(
+  rows: readonly Trajectory[],
+  { by, value }: Pick<OutcomeClass, 'by' | 'value'>,
+): (row: Trajectory) => boolean {
+  const classIn = classOf(rows);
+  const words = value?.split(' ') ?? [];
+  const isNamed = (error: string | null | undefined): boolean => {
+    const own = error ? errorClass(error).split(' ') : [];
+    return own.length === words.length && words.every((word, index) => word === '…' || word === own[index]);
+  };
+  const wasIn = (row: Trajectory): boolean => {
+    if (by === 'error') return isNamed(row.error);
+    if (by === 'tool') return isNamed(toolErrorOf(row));
+    return by === 'steps' && [true, false].some(isExact => stepsClass(countOf(row.num_steps), isExact) === value);
+  };
+  return row => classIn(row, by) === value || (value !== undefined && wasIn(row));
 }
 
 /** Whether a class is of rollouts without a known value. */

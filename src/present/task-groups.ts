@@ -11,7 +11,8 @@ import { byTask, type GroupKind, groupKind, type StepRewards, scoresOf, widenedR
 import { callsOf } from './transcript-calls.ts';
 
 /** A rollout with its reward and, if known, its outcome. */
-export type GroupRollout = TrajectoryReward & Partial<Pick<Trajectory, 'status' | 'error' | 'rollout' | 'policy_step'>>;
+export type GroupRollout = TrajectoryReward &
+  Partial<Pick<Trajectory, 'status' | 'error' | 'rollout' | 'policy_step' | 'model_id'>>;
 
 const isFailure = (status: string | null | undefined): boolean =>
   status != null && ['failure', 'stopped'].includes(statusMeaning(status));
@@ -29,6 +30,12 @@ export function unfinishedState(row: GroupRollout): 'failed' | 'running' | undef
 
 /** A task's known rewards at a training step, lowest first. */
 export type StepScores = Pick<StepTask, 'step' | 'scores' | 'mean'>;
+
+/** A model's known rewards on a task, lowest first, and how many of them pass. */
+export interface ModelScores extends Pick<TaskGroup, 'scores' | 'mean' | 'passed'> {
+  /** Undefined for the rollouts that name no model. */
+  readonly model: string | undefined;
+}
 
 /** A task's rollouts. */
 export interface TaskGroup {
@@ -53,6 +60,8 @@ export interface TaskGroup {
   readonly kind: GroupKind;
   /** Its rewards by training step, in order, if the rollouts come from several steps. */
   readonly stepScores?: readonly StepScores[] | undefined;
+  /** Its rewards by model, if the rollouts are from several models. */
+  readonly modelScores?: readonly ModelScores[] | undefined;
   /** The same task in another run. */
   readonly base?: { readonly mean: number | undefined; readonly scores: readonly number[] };
   /** This mean minus the other run's mean. */
@@ -66,7 +75,10 @@ const sortedScores = (rollouts: readonly GroupRollout[]): number[] =>
 /** A task's number of rollouts, listed or not. */
 export const rolloutsOf = ({ rollouts, unlisted }: TaskGroup): number => rollouts.length + unlisted;
 
-export const passesOf = ({ scores, passed }: TaskGroup): Passes => ({ count: scores.length, passed });
+export const passesOf = ({ scores, passed }: Pick<TaskGroup, 'scores' | 'passed'>): Passes => ({
+  count: scores.length,
+  passed,
+});
 
 /**
  * @param range the lowest and the highest reward, also of the rewards outside the range in the settings
@@ -101,6 +113,17 @@ export function scoresByStep(rollouts: readonly GroupRollout[]): readonly StepSc
     .flatMap(([step, group]) => (step === undefined ? [] : { step, scores: sortedScores(group) }))
     .map(each => ({ ...each, mean: mean(each.scores) }))
     .sort((left, right) => left.step - right.step);
+}
+
+/** The rewards by model, the model with most of them first. @param passAt the lowest reward that counts as a pass */
+export function scoresByModel(rollouts: readonly GroupRollout[], passAt: number): readonly ModelScores[] {
+  const rank = ({ model, scores }: ModelScores): number => (model === undefined ? 1 : -scores.length);
+  return [...Map.groupBy(rollouts, ({ model_id }) => model_id || undefined)]
+    .map(([model, group]) => {
+      const scores = sortedScores(group);
+      return { model, scores, mean: mean(scores), passed: scores.filter(score => reaches(score, passAt)).length };
+    })
+    .sort((left, right) => rank(left) - rank(right));
 }
 
 /** The group with its difference from the same task in another run. */

@@ -7,7 +7,16 @@ import type { Fact } from '../present/fact.ts';
 import { numberColumn } from '../present/number-columns.ts';
 import { passAtK, passCurve, passHatK } from '../present/statistics/pass-at-k.ts';
 import type { Range } from '../present/statistics/tasks.ts';
-import { groupOf, passesOf, rolloutsOf, scoresByStep, type TaskGroup, withBase } from '../present/task-groups.ts';
+import {
+  groupOf,
+  type ModelScores,
+  passesOf,
+  rolloutsOf,
+  scoresByModel,
+  scoresByStep,
+  type TaskGroup,
+  withBase,
+} from '../present/task-groups.ts';
 import { byTask, groupKinds, groupLabels, scoresOf, widenedRange } from '../present/teaching.ts';
 import type { RunExtent } from '../queries/extent-of.ts';
 import { rewardsByTask } from '../queries/run-rewards.ts';
@@ -95,9 +104,14 @@ export function groupsOf(rows: readonly Trajectory[], options: GroupOptions): Ta
   const { tasks: named } = byTask({ rewards: rows });
   const widened = widenedRange(range, [{ step: 0, rewards: rows }]);
   const steps = stepsOf(rows);
+  const models = describeModels(rows);
   const groups = [...tasks].map(([id, { unlisted }]) => {
     const group = withBase(groupOf(id, named.get(id) ?? [], widened, { passAt, unlisted }), base?.get(id));
-    return steps.size > 1 ? { ...group, stepScores: scoresByStep(group.rollouts) } : group;
+    return {
+      ...group,
+      ...(steps.size > 1 && { stepScores: scoresByStep(group.rollouts) }),
+      ...(models.length > 0 && { modelScores: scoresByModel(group.rollouts, passAt) }),
+    };
   });
   return {
     groups,
@@ -105,7 +119,7 @@ export function groupsOf(rows: readonly Trajectory[], options: GroupOptions): Ta
     unlisted: unlistedOf(rows, run) ?? 0,
     isUncounted: run !== undefined && run.total === undefined,
     steps,
-    models: describeModels(rows),
+    models,
     passAt,
     isOutside: widened[0] < range[0] || widened[1] > range[1],
   };
@@ -236,6 +250,12 @@ function courseFacts(row: TaskGroup): readonly Fact[] {
   return [{ label: 'by step', value }];
 }
 
+/** E.g. `0.708 of 3, 1 passed`. */
+const modelFact = ({ model, scores, mean, passed }: ModelScores): Fact => ({
+  label: model ?? 'no model',
+  value: `${reward(mean)} of ${counted(scores.length, 'reward')}, ${passed} passed`,
+});
+
 export function groupFacts(row: TaskGroup): readonly Fact[] {
   const passes = passesOf(row);
   const { base, scores } = row;
@@ -245,6 +265,7 @@ export function groupFacts(row: TaskGroup): readonly Fact[] {
     { label: 'mean', value: reward(row.mean) },
     { label: 'rewards', value: row.stepScores ? undefined : formatRewards(row) },
     ...courseFacts(row),
+    ...(row.modelScores ?? []).map(modelFact),
     { label: 'passed', value: scores.length === 0 ? undefined : `${passes.passed} of ${scores.length}` },
     ...ksOf(row).flatMap(k => [
       { label: `pass@${k}`, value: percent(passAtK(passes, k)) },

@@ -138,6 +138,10 @@ export const factsOfFile = (facts: readonly Fact[]): readonly Fact[] =>
     .filter(({ label, value }) => !ofStore.has(label) && !(label === 'trace' && isTraceOfStore(value)))
     .map(({ refers: _, ...fact }) => fact);
 
+/** The columns for a trajectory from a file. */
+export const columnsOfFile = <Row>(columns: readonly Column<Row>[]): readonly Column<Row>[] =>
+  columns.filter(({ id }) => id !== 'dataset' && id !== 'created');
+
 /** The fields that a trajectory has only because it is stored. */
 const fieldsOfStore: ReadonlySet<string> = new Set([
   'organization_id',

@@ -65,6 +65,17 @@ it('says that rollouts of several models are pooled, with the mean of each (out3
     'From 2 models together: acme/small (mean 0.500 of 4 rewards), acme/large (mean 1.00 of 2 rewards), 1 rollout without a model';
   expect((await cli('tasks', [file])).notes).toContain(`${words}.`);
   expect((await cli('failures', [file])).notes).toContain(`${words}.`);
+  const task = { task_id: 'task-0', by_model: [] as unknown[] };
+  task.by_model = [
+    { model: 'acme/small', mean: 0.5, passed: 1, rewards: [0, 1] },
+    { model: 'acme/large', mean: 1, passed: 1, rewards: [1] },
+    { model: null, mean: 0, passed: 0, rewards: [0] },
+  ];
+  const pass = [{ k: 1, tasks: 2, pass_at_k: 1, pass_hat_k: 1 }];
+  expect(recordOf(await cli('tasks', [file, '--json']))).toMatchObject({
+    tasks: expect.arrayContaining([expect.objectContaining(task)]),
+    models: expect.arrayContaining([{ model: 'acme/large', rewards: 2, mean: 1, pass }]),
+  });
   const { out } = await cli('report', [file, '--format', 'markdown']);
   expect(out.split(words)).toHaveLength(2);
   expect((await cli('tasks', [(await fileOf()).file])).notes).not.toContain('together');
@@ -116,6 +127,7 @@ it('names rollouts by their own ids or their places in the file, and nothing els
   ] as const) {
     const { out } = await cli(command, args);
     expect(out).toContain('line 3');
+    expect(out).not.toMatch(/\b(?:DATASET|CREATED)\b/);
     expect(out.replaceAll('\\_', '_')).toContain('traj_own');
     expect(out.replaceAll('\\_', '_')).not.toMatch(/(traj|ds|trace|org)_(?!own|id)\w{6}|local:\/\//);
   }

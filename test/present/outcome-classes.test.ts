@@ -1,7 +1,7 @@
 /** How rollouts ended, in classes. */
 import { expect, it } from 'vitest';
 import { fitColumns } from '../../src/present/column.ts';
-import { errorClass, finishOf, outcomeClasses } from '../../src/present/outcome-classes.ts';
+import { errorClass, finishOf, inClass, outcomeClasses } from '../../src/present/outcome-classes.ts';
 import { createArrange } from '../../src/present/rows.ts';
 import { outcomeColumns } from '../../src/resources/outcomes.ts';
 import { trajectories } from '../../src/resources/trajectories.ts';
@@ -126,4 +126,23 @@ it.each([
 ])('is a filter of the list: %s', (filter, ids) => {
   const arranged = createArrange(trajectories.columns, row => row.trajectory_id)(rows, { filter, sort: undefined });
   expect(arranged.ids).toEqual(ids);
+});
+
+it('still finds the rollouts of a class whose name more rollouts have changed (out30 B5)', () => {
+  const errors = ['hammer', 'saw', 'drill'].map(tool => `there is no ${tool} in the store`);
+  const missing = errors.map((error, index) => ({ trajectory_id: `e${index}`, error, num_steps: index + 4 }));
+  const long = Array.from({ length: 12 }, (_, index) => ({ trajectory_id: `l${index}`, num_steps: index }));
+  const few = missing.slice(0, 2);
+  const many = [...missing, ...long];
+  const found = (all: typeof many, by: 'error' | 'steps', value: string | undefined) =>
+    all.filter(inClass(all, { by, value })).map(({ trajectory_id }) => trajectory_id);
+  for (const all of [few, many]) {
+    expect(found(all, 'error', errors[0])).toEqual(['e0']);
+    expect(found(all, 'steps', '5')).toEqual(all === few ? ['e1'] : ['e1', 'l5']);
+    expect(found(all, 'error', 'there is no … in the store')).toEqual(
+      all.filter(row => 'error' in row).map(row => row.trajectory_id),
+    );
+  }
+  expect(found(few, 'steps', '4-7')).toEqual(['e0', 'e1']);
+  expect(found(many, 'error', undefined)).toEqual(long.map(({ trajectory_id }) => trajectory_id));
 });

@@ -2,7 +2,7 @@
 import { useMemo, useState } from 'react';
 import type { EvalRun } from '../../../contract/evaluations.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
-import { classOf } from '../../../present/outcome-classes.ts';
+import { inClass } from '../../../present/outcome-classes.ts';
 import type { TaskGroup } from '../../../present/task-groups.ts';
 import { comparison, rolloutsToShow } from '../../../queries/compare.ts';
 import { evalRunQuery } from '../../../queries/evaluations.ts';
@@ -245,8 +245,7 @@ export function RolloutsView({ place }: ViewProps<'rollouts'>) {
   const rollouts = useRollouts(scope, pane.attention, { steps, filter });
   const { rows: all, parts, notes, key } = rollouts;
   const rows = useMemo(() => {
-    const classIn = classOf(all);
-    const isOne = (row: Trajectory): boolean => !ended || classIn(row, ended.by) === ended.value;
+    const isOne = ended ? inClass(all, ended) : () => true;
     return all.filter(row => (task === undefined || row.task_id === task) && isOne(row));
   }, [all, task, ended]);
   const list = useRolloutList(trajectories.columns, trajectoryFacts, rows);
