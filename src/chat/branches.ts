@@ -42,11 +42,20 @@ export function goToBranch(
   return target && { others: all.filter((_, each) => each !== index), branch: index, current: target };
 }
 
-/** Whether these turns continue others, whose last answer may have been incomplete then. */
-function continues(turns: readonly Turn[] = [], earlier: readonly Turn[] = []): boolean {
-  const length = isIncomplete(earlier.at(-1)) ? earlier.length - 1 : earlier.length;
-  return JSON.stringify(turns.slice(0, length)) === JSON.stringify(earlier.slice(0, length));
+/** Whether a turn is the same or, if it is an incomplete answer, has more of it. */
+function continuesAnswer(earlier: Turn, later: Turn | undefined): boolean {
+  if (JSON.stringify(earlier) === JSON.stringify(later)) return true;
+  if (!isIncomplete(earlier)) return false;
+  if (earlier.content === '' && earlier.reasoning === '') return true;
+  // Another answer to the same question has another time.
+  const at = earlier.stats?.at;
+  if (at === undefined || later?.stats?.at !== at) return false;
+  return later.content.startsWith(earlier.content) && later.reasoning.startsWith(earlier.reasoning);
 }
+
+/** Whether these turns continue others, whose last answer may have been incomplete then. */
+const continues = (turns: readonly Turn[] = [], earlier: readonly Turn[] = []): boolean =>
+  earlier.every((turn, index) => continuesAnswer(turn, turns[index]));
 
 const isContinued = (earlier: Branch, later: Branch): boolean =>
   continues(later.turns, earlier.turns) && continues(later.secondTurns, earlier.secondTurns);

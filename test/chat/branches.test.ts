@@ -47,6 +47,23 @@ describe('the branches of a conversation', () => {
     expect(withBranches({ others: [cut], branch: 0 }, third, [second])).toEqual([second]);
   });
 
+  it('keep a stopped answer beside other answers, and the longer text of one that two screens stream (attack34 A2)', () => {
+    const part = (content: string, at: number): Branch =>
+      branch(tea, { role: 'assistant', content, reasoning: '', stats: { model: 'm', at } });
+    const whole = (content: string, at: number): Branch =>
+      branch(tea, { ...answer(content), stats: { model: 'm', at, totalMs: 9 } });
+    const [stopped, other] = [part('a leaf of', 1), whole('a bush', 2)];
+    expect(withBranches({ others: [stopped], branch: 1 }, other, [whole('a drink', 3)])).toEqual([
+      stopped,
+      whole('a drink', 3),
+    ]);
+    expect(withBranches(onlyBranch, other, [stopped])).toEqual([stopped]);
+    const longer = part('a leaf of a bush', 1);
+    expect(withBranches(onlyBranch, stopped, [longer])).toEqual([longer]);
+    expect(withBranches(onlyBranch, longer, [stopped])).toEqual([]);
+    expect(withBranches(onlyBranch, whole('a leaf of a bush.', 1), [longer])).toEqual([]);
+  });
+
   it('fork where they differ after the same beginning', () => {
     const all = [first, second, third].map(({ turns }) => turns);
     expect([...forksOf(all, first.turns)]).toEqual([
