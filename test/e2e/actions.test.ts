@@ -193,7 +193,7 @@ describe('on runs', () => {
     await session.ended;
     await open([...go('runs'), { see: 'MEAN' }]);
     expect(session.text()).not.toContain('STATUS');
-    await goWay(session, ['C', { see: 'Columns' }, '0', 'esc', { see: 'STATUS' }]);
+    await goWay(session, ['C', { see: 'Columns' }, '0', 'esc', { gone: 'Columns' }, { see: 'STATUS' }]);
   });
 });
 
@@ -370,14 +370,7 @@ describe('on conversations', () => {
 
   it('forgets one, here and on disk', async () => {
     await open([...go('chat'), { see: 'No messages with' }, { type: 'speak of tides' }, 'enter']);
-    await goWay(session, [
-      { gone: 'answering' },
-      { see: 'output tokens' },
-      'esc',
-      { see: '<i> write' },
-      'X',
-      { see: 'Forget “speak of' },
-    ]);
+    await goWay(session, [{ see: 'output tokens' }, 'esc', { see: '<i> write' }, 'X', { see: 'Forget “speak of' }]);
     await goWay(session, ['down', 'enter', { see: 'No messages with' }, 'H', { see: 'Earlier' }]);
     expect(session.text()).not.toContain('speak of tides');
   });

@@ -35,7 +35,8 @@ interface ScreenAction {
 /** Each action, from the list of its resource to its request. */
 function actions({ bench, run, oldRun, training, trajectory, test, production }: StandIn['ids'], folder: string) {
   const at = (resource: string, row: string): readonly Step[] => [...go(resource), { see: `▸ ${row}` }];
-  const yes: readonly Step[] = [{ see: '<y>' }, 'y', { see: '<?> help' }];
+  // A window takes every key until it has its answer.
+  const yes: readonly Step[] = [{ see: '<y>' }, 'y', { gone: '<y>' }, { gone: '<esc> stop' }];
   const send: readonly Step[] = ['enter', { see: '<?> help' }];
   const typed: readonly Step[] = [{ see: 'Type talker to' }, { type: 'talker' }, 'enter', { see: '<?> help' }];
   const form = (title: string): readonly Step[] => [{ see: title }, { see: 'next field' }];

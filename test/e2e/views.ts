@@ -4,16 +4,15 @@ import type { Session } from './session.ts';
 
 export type Step = string | { readonly type: string } | { readonly see: string | RegExp } | { readonly gone: string };
 
-const escapeMs = 150;
+/** Escape by the kitty protocol: a plain one is alt with the next key if a busy program reads both at once. */
+const kittyEscape = '\u001b[27u';
 
 /** Navigates as a user does: waits after each step until its effect is on screen. */
 export async function goWay(session: Session, way: readonly Step[]): Promise<void> {
   for (const step of way) {
     const before = session.text();
     if (step === 'esc') {
-      session.press(step);
-      // Escape also begins other keys: it counts as a key once nothing has followed.
-      await new Promise(resolve => setTimeout(resolve, escapeMs));
+      session.type(kittyEscape);
     } else if (typeof step === 'string') {
       session.press(step);
       await session.changed(before);
@@ -127,9 +126,9 @@ export const viewSessions: readonly ViewSession[] = [
       'enter',
       { see: 'step 6 of 6' },
       'Q',
-      { see: /No sign of a problem|FOUND|CHECK/ },
+      { see: /No sign of a problem|FOUND|\bCHECK\b/ },
     ],
-    shows: [/No sign of a problem|FOUND|CHECK/],
+    shows: [/No sign of a problem|FOUND|\bCHECK\b/],
   },
   {
     name: 'regrade',
