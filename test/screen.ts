@@ -12,6 +12,7 @@ import { PassThrough } from 'node:stream';
 import xterm from '@xterm/headless';
 import { render } from 'ink';
 import type { ReactNode } from 'react';
+import { vi } from 'vitest';
 import { PaintStream } from '../src/ui/app/painter/paint-stream.ts';
 import { Painter } from '../src/ui/app/painter/painter.ts';
 import { bytesOf } from '../tools/rig/keys.ts';
@@ -28,7 +29,7 @@ const limitMs = 120_000;
 const escapeMs = 25;
 
 export interface Screen {
-  /** Sends keys, each in its own write, and waits until they are shown. */
+  /** Sends keys, each in its own write, and waits until they are shown, with the code that they load. */
   readonly press: (...keys: string[]) => Promise<void>;
   /** Sends text in one write, as a fast typist or a macro does. */
   readonly type: (text: string) => Promise<void>;
@@ -39,6 +40,7 @@ export interface Screen {
   readonly resize: (columns: number, rows: number) => Promise<void>;
   /** Bytes sent to the terminal since the last call. */
   readonly bytes: () => number;
+  /** Waits until the screen shows this, and then for frames that follow at once. */
   readonly waitFor: (wanted: string | ((text: string) => boolean)) => Promise<void>;
   /** Sequences that drew nothing: copies, notices. */
   readonly raw: () => readonly string[];
@@ -98,6 +100,8 @@ export function openScreen(node: ReactNode, { columns = 80, rows = 24, onBytes }
     failure = error;
   });
 
+  const pause = (): Promise<void> => new Promise(resolve => setTimeout(resolve, 5));
+
   /** Resolves when the emulator has processed everything written so far. */
   const settle = async (): Promise<void> => {
     for (let round = 0; round < 3; round += 1) {
@@ -105,6 +109,16 @@ export function openScreen(node: ReactNode, { columns = 80, rows = 24, onBytes }
       await instance.waitUntilRenderFlush();
       await new Promise<void>(resolve => terminal.write('', resolve));
     }
+  };
+
+  /** Resolves once parts that are being loaded are on screen, and the painter, which sends few frames a second, is done. */
+  const rest = async (): Promise<void> => {
+    await vi.dynamicImportSettled();
+    await settle();
+    // A frame that is sent is the newest; more may follow without end.
+    const before = frames;
+    while (painter.isBehind && frames === before) await pause();
+    await settle();
   };
   const line = (row: number): string => terminal.buffer.active.getLine(row)?.translateToString(true) ?? '';
   const text = (): string => Array.from({ length: terminal.rows }, (_, row) => line(row)).join('\n');
@@ -120,10 +134,12 @@ export function openScreen(node: ReactNode, { columns = 80, rows = 24, onBytes }
         }
         await settle();
       }
+      await rest();
     },
     type: async typed => {
       stdin.write(typed);
       await settle();
+      await rest();
     },
     text,
     line,
@@ -144,9 +160,10 @@ export function openScreen(node: ReactNode, { columns = 80, rows = 24, onBytes }
       await settle();
       // The painter may still wait for the terminal's answer to the frame before.
       while (frames === before && failure === undefined) {
-        await new Promise(resolve => setTimeout(resolve, 5));
+        await pause();
         await settle();
       }
+      await rest();
     },
     bytes: () => {
       const count = sent;
@@ -159,8 +176,9 @@ export function openScreen(node: ReactNode, { columns = 80, rows = 24, onBytes }
       while (!satisfied(text())) {
         if (Date.now() > deadline) throw new Error(`timed out waiting for ${wanted}; the screen shows:\n${text()}`);
         await settle();
-        await new Promise(resolve => setTimeout(resolve, 5));
+        await pause();
       }
+      await rest();
     },
     raw: () => raw,
     failure: () => failure,

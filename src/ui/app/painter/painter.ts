@@ -116,10 +116,14 @@ export class Painter {
     this.resume();
   }
 
+  /** Whether a frame has yet to be sent. */
+  get isBehind(): boolean {
+    return this.#open && this.#shown !== this.#wanted && this.#wanted.length > 0;
+  }
+
   /** Sends the wanted frame, if it is not shown yet and the line is free. */
   resume(): void {
-    if (!this.#open || this.#line.isBlocked()) return;
-    if (this.#shown === this.#wanted || this.#wanted.length === 0) return;
+    if (!this.isBehind || this.#line.isBlocked()) return;
     if (this.#underWay() > maxBytesInFlight && !this.#hasLostAnswer()) return;
     const whole = this.#shown === undefined;
     if (!whole && this.#isTooSoon()) return;
