@@ -1,11 +1,11 @@
 /** Views on a busy service at every size: the deciding numbers are on screen, and no number is cut. */
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { defaultIntervals } from '../../../src/queries/polling.ts';
 import type { Place } from '../../../src/resources/place.ts';
 import { busyWorld } from '../../busy-world.ts';
 import { scriptedService } from '../../queries/scripted-service.ts';
 import { openProgram } from './rig.tsx';
-import { passing, startVirtualTime } from './virtual-time.ts';
+import { pass, passing, startVirtualTime } from './virtual-time.ts';
 
 const minuteMs = 60_000;
 const sizes = [
@@ -73,10 +73,10 @@ it.each(cases)('%s', async (_, { start, keys = '', shows, minutes = 0.5 }) => {
   const { service } = scriptedService(busy.answers);
   const { screen, close } = openProgram({ service, start, poll: defaultIntervals, columns: 200, rows: 60 });
   onTestFinished(close);
-  await vi.advanceTimersByTimeAsync(minuteMs);
+  await pass(minuteMs);
   busy.end(busy.runs[1], 'failed');
   busy.end(busy.runs[2], 'succeeded', Date.now() - 30_000);
-  await vi.advanceTimersByTimeAsync(minutes * minuteMs);
+  await pass(minutes * minuteMs);
   for (const key of keys) await passing(screen.press(key));
   for (const [columns, rows] of sizes) {
     await passing(screen.resize(columns, rows));

@@ -1,10 +1,10 @@
 /** The list of training runs on a service with 300 of them: its columns have the deciding numbers. */
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { defaultIntervals } from '../../../src/queries/polling.ts';
 import { busyWorld } from '../../busy-world.ts';
 import { scriptedService } from '../../queries/scripted-service.ts';
 import { openProgram } from './rig.tsx';
-import { passing, startVirtualTime } from './virtual-time.ts';
+import { pass, passing, startVirtualTime } from './virtual-time.ts';
 
 const minuteMs = 60_000;
 
@@ -18,9 +18,9 @@ it('shows the last and the best held-out reward, also of runs that ended before,
   onTestFinished(close);
   // Not read yet, unlike none.
   await passing(screen.waitFor(text => /(running|succeeded)[^│–]*– .* – /.test(text)));
-  await vi.advanceTimersByTimeAsync(minuteMs);
+  await pass(minuteMs);
   const before = scripted.requests.length;
-  await vi.advanceTimersByTimeAsync(5 * minuteMs);
+  await pass(5 * minuteMs);
   const runs = workbench.statuses.all().filter(({ kind }) => kind === 'training');
   const ended = runs.filter(({ endedAt, status }) => endedAt !== undefined || status === 'succeeded');
   expect(ended.filter(({ measured }) => measured).length).toBeGreaterThan(ended.length * 0.9);

@@ -1,10 +1,10 @@
 /** The tree on a service with 300 training runs, left open: it keeps to the budget of requests. */
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { defaultIntervals } from '../../../src/queries/polling.ts';
 import { busyWorld } from '../../busy-world.ts';
 import { scriptedService } from '../../queries/scripted-service.ts';
 import { openProgram } from './rig.tsx';
-import { passing, startVirtualTime } from './virtual-time.ts';
+import { pass, passing, startVirtualTime } from './virtual-time.ts';
 
 const minuteMs = 60_000;
 
@@ -17,17 +17,17 @@ it('adds few requests to those of the rounds, and measures only the runs of open
   });
   onTestFinished(close);
   await passing(screen.waitFor('▸ +'));
-  await vi.advanceTimersByTimeAsync(minuteMs);
+  await pass(minuteMs);
   const opened = scripted.requests.length;
   await passing(screen.press('z'));
   await passing(screen.waitFor('▸ -'));
-  await vi.advanceTimersByTimeAsync(1_000);
+  await pass(1_000);
   // The lists of the branch and a round, besides the counts of sections that happen to be due.
   const ofBranch = scripted.requests.slice(opened).filter(each => /bench_0$|^getHeldOut/.test(String(each)));
   expect(ofBranch.length).toBeLessThanOrEqual(2 + 10);
-  await vi.advanceTimersByTimeAsync(8 * minuteMs);
+  await pass(8 * minuteMs);
   const before = scripted.requests.length;
-  await vi.advanceTimersByTimeAsync(5 * minuteMs);
+  await pass(5 * minuteMs);
   const sent = scripted.requests.slice(before).map(String);
   const own = sent.filter(each => /^list(Benchmarks|Deployments)|^list\w+Runs bench_0$/.test(each));
   // Every list of all benchmarks includes bench_0.

@@ -1,5 +1,5 @@
 /** Watch on a busy service: each line at every size, and the first screen of the program. */
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { defaultIntervals } from '../../../src/queries/polling.ts';
 import { hasLooked } from '../../../src/resources/rotation.ts';
 import { RememberedStore } from '../../../src/store/store.ts';
@@ -7,7 +7,7 @@ import { busyWorld, formatFailure } from '../../busy-world.ts';
 import { scriptedService } from '../../queries/scripted-service.ts';
 import { openProgram } from './rig.tsx';
 import { openWorld, world } from './scripted-world.tsx';
-import { passing, startVirtualTime } from './virtual-time.ts';
+import { pass, passing, startVirtualTime } from './virtual-time.ts';
 
 const minuteMs = 60_000;
 
@@ -24,7 +24,7 @@ async function openBusy({
   const scripted = scriptedService(busy.answers);
   const rig = openProgram({ service: scripted.service, poll: defaultIntervals, columns, rows });
   onTestFinished(rig.close);
-  await vi.advanceTimersByTimeAsync(minutes * minuteMs);
+  await pass(minutes * minuteMs);
   return { ...rig, busy, scripted };
 }
 
@@ -45,7 +45,7 @@ it('opens on Watch once something runs, and each line says how it stands (W4, W1
   expect(lineOf(text, 41)).toMatch(/ 0 +20000 {2}○ queued \dm/);
   expect(lineOf(text, 38)).toContain('‖ cancel signaled');
   busy.end(busy.runs[1], 'failed');
-  await vi.advanceTimersByTimeAsync(2 * minuteMs);
+  await pass(2 * minuteMs);
   expect(lineOf(screen.text(), 1)).toMatch(/✗ failed \d+[sm] ago, (took )?\d+m/);
   expect(lineOf(screen.text(), 1)).toContain(formatFailure.slice(0, 20));
 });
@@ -60,7 +60,7 @@ const sizes = [
 it('says how long a run stalls and why it failed, at every size', async () => {
   const { screen, busy } = await openBusy({ minutes: 0.5 });
   busy.end(busy.runs[1], 'failed');
-  await vi.advanceTimersByTimeAsync(1.5 * minuteMs);
+  await pass(1.5 * minuteMs);
   for (const [columns, rows] of sizes) {
     await passing(screen.resize(columns, rows));
     await passing(screen.press('g'));
@@ -72,7 +72,7 @@ it('says how long a run stalls and why it failed, at every size', async () => {
       .map(line => line.split('│').at(-2)?.trim());
     expect(main.join(' ')).toContain(`▸ ${formatFailure}`);
   }
-  await vi.advanceTimersByTimeAsync(4.5 * minuteMs);
+  await pass(4.5 * minuteMs);
   for (const [columns, rows] of sizes) {
     await passing(screen.resize(columns, rows));
     await passing(screen.press('g'));
@@ -85,7 +85,7 @@ it('says how long a run stalls and why it failed, at every size', async () => {
 it('says why a run failed below the inbox, too, and names equal columns without spaces', async () => {
   const { screen, busy } = await openBusy({ minutes: 0.5, columns: 120, rows: 40 });
   for (const run of busy.runs.slice(0, 40)) if (run.total === 400) busy.end(run, 'failed');
-  await vi.advanceTimersByTimeAsync(1.5 * minuteMs);
+  await pass(1.5 * minuteMs);
   await passing(screen.type('/state:failed\r'));
   await passing(screen.waitFor(text => /in every row:.* DONE 399\/400/.test(text)));
   await passing(screen.press('I'));
@@ -129,11 +129,11 @@ it('opens on Watch though a pin is read before the list with the running work', 
   scripted.answers.listTrainingRuns = () => lists.promise;
   const rig = openProgram({ service: scripted.service, poll: defaultIntervals, remembered: () => memory });
   onTestFinished(rig.close);
-  await vi.advanceTimersByTimeAsync(2_000);
+  await pass(2_000);
   expect(scripted.asked('getEvalProgress', 'evr_1')).toBe(1);
   expect(rig.screen.text()).not.toContain('WATCHED');
   lists.resolve([{ training_run_id: 'trn_1', bench_id: 'bench_1', display_name: 'long', status: 'running' }]);
-  await vi.advanceTimersByTimeAsync(1_000);
+  await pass(1_000);
   expect(rig.screen.text()).toContain('WATCHED');
 });
 
@@ -142,7 +142,7 @@ it('tells the names apart at every size, and cuts no number (W7, W12, W17)', asy
   await passing(screen.type('/seed\r'));
   for (const [columns, rows] of sizes) {
     await passing(screen.resize(columns, rows));
-    await vi.advanceTimersByTimeAsync(1_000);
+    await pass(1_000);
     const lines = screen
       .text()
       .split('\n')

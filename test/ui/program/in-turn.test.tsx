@@ -1,10 +1,10 @@
 /** Many active runs under virtual time: how many requests they take, and that each is read in turn. */
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { defaultIntervals } from '../../../src/queries/polling.ts';
 import type { Place } from '../../../src/resources/place.ts';
 import { watchedOf } from '../../../src/resources/watch.ts';
 import { openWorld, world } from './scripted-world.tsx';
-import { startVirtualTime } from './virtual-time.ts';
+import { pass, startVirtualTime } from './virtual-time.ts';
 
 const minuteMs = 60_000;
 /** A service with this many training runs, which do a step every ten seconds, and the time of each answer. */
@@ -61,11 +61,11 @@ it.each(places)(
     startVirtualTime();
     const { service, times, reads } = busyService(count);
     // One pass over all of them, and part of the next.
-    const pass = count / 60;
-    const minutes = pass + 1;
+    const passMinutes = count / 60;
+    const minutes = passMinutes + 1;
     const screen = openWorld(service, start, { poll: defaultIntervals });
     for (let minute = 0; minute < minutes; minute += 1) {
-      await vi.advanceTimersByTimeAsync(minuteMs);
+      await pass(minuteMs);
       for (const { id, pace } of watchedOf(screen.workbench)) {
         // Each of them progresses, so a silence would mean that it was not read.
         expect(pace).not.toContain('no new step');
@@ -76,7 +76,7 @@ it.each(places)(
     expect(Math.min(...counts)).toBeGreaterThan(0);
     expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1);
     const between = [...reads.values()].flatMap(at => at.slice(1).map((time, index) => time - (at[index] ?? time)));
-    expect(Math.min(...between)).toBeGreaterThan(pass * minuteMs);
+    expect(Math.min(...between)).toBeGreaterThan(passMinutes * minuteMs);
     expect(mostWithin([...reads.values()].flat(), minuteMs)).toBeLessThanOrEqual(120);
     // Rounds are not quite regular.
     const again = [...reads.values()].flatMap(at => at.slice(1));
@@ -89,10 +89,10 @@ it('40 active runs in Watch, with their curves, take about 60 requests a minute 
   startVirtualTime();
   const { service, times, reads } = busyService(40);
   const screen = openWorld(service, { view: 'watch' }, { poll: defaultIntervals });
-  await vi.advanceTimersByTimeAsync(1.5 * minuteMs);
+  await pass(1.5 * minuteMs);
   const runs = screen.workbench.statuses.all().filter(({ kind }) => kind === 'training');
   expect([runs.length, runs.filter(({ measured }) => !measured)]).toEqual([40, []]);
-  await vi.advanceTimersByTimeAsync(4.5 * minuteMs);
+  await pass(4.5 * minuteMs);
   expect(mostWithin(times, minuteMs)).toBeLessThanOrEqual(140);
   // Two of the lists take a request more than is counted: that for the benchmarks.
   expect(times.filter(at => at > Date.now() - 3 * minuteMs).length).toBeLessThanOrEqual(3 * (60 + 4));
@@ -104,8 +104,8 @@ it('the list of training runs says how old the steps are that it shows', async (
   startVirtualTime();
   const { service } = busyService();
   const screen = openWorld(service, { view: 'list', resource: 'training' }, { poll: defaultIntervals });
-  await vi.advanceTimersByTimeAsync(5_000);
+  await pass(5_000);
   expect(screen.text()).not.toContain('completed steps are polled in turn');
-  await vi.advanceTimersByTimeAsync(minuteMs);
+  await pass(minuteMs);
   expect(screen.text()).toMatch(/completed steps are polled in turn, the oldest read 1m ago/);
 });

@@ -2,14 +2,14 @@
 
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { fetchOnce } from '../../../src/queries/live-query.ts';
 import { defaultIntervals } from '../../../src/queries/polling.ts';
 import { trainerRewardsQuery } from '../../../src/queries/training-curves.ts';
 import { RememberedStore } from '../../../src/store/store.ts';
 import { storeFolder } from '../../workbench/store-folder.ts';
 import { openWorld, type World, world } from './scripted-world.tsx';
-import { passing, startVirtualTime } from './virtual-time.ts';
+import { pass, passing, startVirtualTime } from './virtual-time.ts';
 
 /** Three training runs besides the evaluation; `doing` has their statuses. */
 function threeRuns(doing: Record<string, string>, agoMs = 0): World {
@@ -169,7 +169,7 @@ it('rings once for an alarm, marks its line while it holds, and has it in the in
   await screen.waitFor(text => /1 alarm:\s.*step 2, .*held-out 0\.300 is below/s.test(text));
   await screen.press('A');
   await screen.press(':', ...'tree', 'enter');
-  await screen.waitFor('LINEAGE');
+  await screen.waitFor(text => text.includes('LINEAGE') && text.includes('▸ +'));
   await screen.press('z');
   await screen.waitFor(text => /sweep trn_1 .*0\.300.*▲ ALARM drop/.test(text));
   await screen.press('I');
@@ -198,7 +198,7 @@ it('dismisses with X only what the filter shows, says how many, and restores it'
   Object.assign(doing, { trn_1: 'failed', trn_2: 'failed', trn_3: 'succeeded' });
   await screen.waitFor(text => /2 failed, 1 ended {2}<I> inbox/.test(text));
   await screen.press('I');
-  await screen.waitFor('sweep trn_1');
+  await screen.waitFor(text => text.includes('EVENT') && text.includes('sweep trn_3'));
   await screen.type('/failed\r');
   await screen.waitFor(text => !text.includes('sweep trn_3'));
   await screen.press('X');
@@ -260,12 +260,12 @@ it('says how long a run has stalled as of the last read, as Watch does', async (
     getTrainingProgress: () => ({ status: 'running', completed_steps: steps(), total_steps: 99 }),
   });
   const screen = openWorld(service, { view: 'watch' }, { columns: 200, rows: 30, poll: defaultIntervals });
-  await vi.advanceTimersByTimeAsync(8 * 60_000);
+  await pass(8 * 60_000);
   await passing(screen.press('I'));
   await passing(screen.waitFor(text => /sweep trn_1 .*stalled [67]m/.test(text)));
   await passing(screen.press('P'));
   await passing(screen.waitFor('paused'));
-  await vi.advanceTimersByTimeAsync(8 * 60_000);
+  await pass(8 * 60_000);
   expect(screen.text()).toMatch(/sweep trn_1 .*stalled [67]m/);
   // One read: there is room for a longer time.
   await passing(screen.press('r'));

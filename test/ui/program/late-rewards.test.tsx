@@ -1,10 +1,10 @@
 /** Rewards that come only after the end of a run reach each view that shows rewards, where its mean does not reveal them. */
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Place } from '../../../src/resources/place.ts';
 import { pageOf } from '../../queries/scripted-service.ts';
 import { openWorld, world } from './scripted-world.tsx';
 import '../../../src/ui/views/tasks/tasks.tsx';
-import { passing, startVirtualTime } from './virtual-time.ts';
+import { pass, passing, startVirtualTime } from './virtual-time.ts';
 
 const [early, other] = [
   { id: 'evr_0', name: 'early' },
@@ -45,8 +45,8 @@ it.each<readonly [string, Place, RegExp, RegExp]>([
   const screen = openWorld(run, place, { poll: { focusedMs: 2_000, visibleMs: 10_000 } });
   await passing(screen.waitFor(text => before.test(text)));
   run.status = 'completed';
-  await vi.advanceTimersByTimeAsync(40_000);
+  await pass(40_000);
   graded = 8;
-  await vi.advanceTimersByTimeAsync(60_000);
+  await pass(60_000);
   expect(screen.text()).toMatch(after);
 });

@@ -1,8 +1,8 @@
 /** Many resources that run: most are followed by their list, not by a request of each. */
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { pageOf } from '../../queries/scripted-service.ts';
 import { openWorld, world } from './scripted-world.tsx';
-import { startVirtualTime } from './virtual-time.ts';
+import { pass, startVirtualTime } from './virtual-time.ts';
 
 const deployments = Array.from({ length: 50 }, (_, index) => ({
   deployment_id: `dep_${index}`,
@@ -17,7 +17,7 @@ it('are not read one by one in Watch', async () => {
   run.answers.listDeployments = () => pageOf(deployments);
   run.answers.getDeployment = ({ deployment_id }) => deployments.find(each => each.deployment_id === deployment_id);
   const screen = openWorld(run, { view: 'watch' }, { poll: { focusedMs: 2_000, visibleMs: 30_000 } });
-  await vi.advanceTimersByTimeAsync(3 * 60_000);
+  await pass(3 * 60_000);
   expect(screen.text()).toContain('slug-49');
   const asked = deployments.filter(({ deployment_id }) => run.asked('getDeployment', deployment_id) > 0);
   expect(asked.length).toBeLessThanOrEqual(10);

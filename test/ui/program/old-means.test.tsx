@@ -1,10 +1,10 @@
 /** A held-out reward that may be out of date is marked everywhere, and help explains the mark. */
-import { it, vi } from 'vitest';
+import { it } from 'vitest';
 import { defaultIntervals } from '../../../src/queries/polling.ts';
 import type { Place } from '../../../src/resources/place.ts';
 import { ServerError } from '../../../src/service/errors.ts';
 import { openWorld, world } from './scripted-world.tsx';
-import { passing, startVirtualTime } from './virtual-time.ts';
+import { pass, passing, startVirtualTime } from './virtual-time.ts';
 
 const minuteMs = 60_000;
 
@@ -36,7 +36,7 @@ it.each<[string, Place]>([
 ])('%s marks it once a newer one is due, and help says what the mark means (B2)', async (_, start) => {
   const screen = openWorld(lagging(), start, { columns: 200, rows: 60, poll: defaultIntervals });
   await passing(screen.waitFor(text => /sweep .* 0\.250 /.test(text)));
-  await vi.advanceTimersByTimeAsync(5 * minuteMs);
+  await pass(5 * minuteMs);
   await passing(screen.waitFor(text => /sweep .* 0\.250\? /.test(text)));
   await passing(screen.press('?'));
   await passing(screen.waitFor(text => /0\.612\? may be out of date/.test(text)));
@@ -45,7 +45,7 @@ it.each<[string, Place]>([
 it('and so do the events of the inbox', async () => {
   const service = lagging();
   const screen = openWorld(service, { view: 'watch' }, { columns: 200, rows: 30, poll: defaultIntervals });
-  await vi.advanceTimersByTimeAsync(30 * minuteMs);
+  await pass(30 * minuteMs);
   await passing(screen.press('I'));
   await passing(screen.waitFor(text => /sweep .*stalled .*held-out 0\.250\?.* at step 40/.test(text)));
   await passing(screen.press('?'));

@@ -1,10 +1,10 @@
 /** The actions on lines of Watch: those of the resource, on one line or on all marked. */
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { RememberedStore } from '../../../src/store/store.ts';
 import { eventually } from '../../eventually.ts';
 import { storeFolder } from '../../workbench/store-folder.ts';
 import { openWorld, world } from './scripted-world.tsx';
-import { passing, startVirtualTime } from './virtual-time.ts';
+import { pass, passing, startVirtualTime } from './virtual-time.ts';
 
 /** Two training runs and an evaluation run; the cancelled ids are kept. */
 function busy() {
@@ -80,7 +80,7 @@ it.each([
   const { service, failed } = busy();
   const screen = openWorld(service, { view: 'watch' });
   await passing(screen.waitFor(text => text.includes('▸ baseline') && text.includes('sweep trn_2')));
-  await vi.advanceTimersByTimeAsync(ms);
+  await pass(ms);
   failed.push('trn_1');
   await passing(screen.waitFor(text => shown.test(text)));
 });
