@@ -1,7 +1,8 @@
 /** Partly read lists on screen: nothing claims to hold for all rows if it holds only for some. */
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { notFound, pageOf } from '../../queries/scripted-service.ts';
+import { inOwnFolders } from '../own-folder.ts';
 import { ManyRows, type Sorting } from './many-rows.ts';
 import { openProgram, type Rig } from './rig.tsx';
 import { openWorld, world } from './scripted-world.tsx';
@@ -9,8 +10,10 @@ import { openWorld, world } from './scripted-world.tsx';
 const start = { view: 'list', resource: 'trajectories' } as const;
 let rig: Rig | undefined;
 
+/** Opens the list, which is not read again within the test. */
 async function openList(many: ManyRows): Promise<Rig> {
-  rig = openProgram({ service: many.service, start, columns: 200, rows: 30 });
+  const poll = { focusedMs: 600_000, visibleMs: 600_000 };
+  rig = openProgram({ service: many.service, start, poll, columns: 200, rows: 30 });
   await rig.screen.waitFor('▸ task');
   return rig;
 }
@@ -208,16 +211,8 @@ const exportAsJson = async ({ screen }: Pick<Rig, 'screen'>): Promise<void> => {
 };
 
 describe('an export', () => {
-  const saved: string[] = [];
-  afterEach(() => {
-    for (const path of saved.splice(0)) rmSync(path, { force: true });
-  });
-  const exported = (): string[] => readdirSync('.').filter(name => name.startsWith('benchtop-trajectories-'));
-  const pathIn = (text: string): string => {
-    const path = /Saved [\d,]+ rows to (\S+\.json)/.exec(text)?.[1] ?? '';
-    saved.push(path);
-    return path;
-  };
+  inOwnFolders();
+  const pathIn = (text: string): string => /Saved [\d,]+ rows? to (\S+\.json)/.exec(text)?.[1] ?? '';
 
   it('of a list that was not read whole reads the rest first, and counts what it saved', async () => {
     const { screen } = await openList(new ManyRows(450));
@@ -248,8 +243,7 @@ describe('an export', () => {
     held.open();
     await screen.waitFor(text => !text.includes('export'));
     // Both, though they may have ended in the same second.
-    const files = exported().map(name => readFileSync(name, 'utf8'));
-    saved.push(...exported());
+    const files = readdirSync('.').map(name => readFileSync(name, 'utf8'));
     const counts = files.map(file => (JSON.parse(file) as unknown[]).length);
     expect(counts.sort((left, right) => left - right)).toEqual([271, 1_000]);
   });
@@ -305,10 +299,7 @@ describe('an export', () => {
     await screen.press('space');
     await exportAsJson({ screen });
     await screen.waitFor('Saved 1 row to');
-    const path = /Saved 1 row to (\S+\.json)/.exec(screen.text())?.[1] ?? '';
-    saved.push(path);
-    expect(existsSync(path)).toBe(true);
-    expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject([{ trajectory_id: 'traj_000450' }]);
+    expect(JSON.parse(readFileSync(pathIn(screen.text()), 'utf8'))).toMatchObject([{ trajectory_id: 'traj_000450' }]);
   });
 });
 
@@ -502,7 +493,7 @@ describe('the filter of a list of rollouts (B16)', () => {
     await screen.waitFor(text => text.includes('task0') && !text.includes('task3'));
     await screen.type(key);
     await screen.waitFor('Only the 2 of 4 rollouts that match /reward<0.3');
-    if (key === 'f') expect(screen.text()).toMatch(/MAX_STEPS +ended by +2 +100%/);
+    if (key === 'f') await screen.waitFor(text => /MAX_STEPS +ended by +2 +100%/.test(text));
     if (key === 'V') expect(screen.text()).not.toContain('task3');
     if (key === 'f') {
       await screen.press('enter');

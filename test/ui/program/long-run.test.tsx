@@ -1,12 +1,15 @@
 /** A run of more rollouts than a page holds, on the real local service: watched from its beginning, and opened afterwards. */
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Service } from '../../../src/service/index.ts';
 import { clientOf, startService, type TestService } from '../../local/server/running.ts';
+import { inOwnFolders } from '../own-folder.ts';
 import { openProgram } from './rig.tsx';
 
 const taskCount = 250;
 const model = 'benchtop/tutor-base';
+
+inOwnFolders();
 
 let local: TestService;
 let service: Service;
@@ -66,7 +69,6 @@ it('shows every rollout, the worst first, and exports them all', async () => {
   await screen.waitFor(`Saved ${taskCount} rows to`);
   const path = /rows to (\S+\.json)/.exec(screen.text())?.[1] ?? '';
   const saved = JSON.parse(readFileSync(path, 'utf8')) as { reward?: number; status?: string }[];
-  rmSync(path);
   expect(saved).toHaveLength(taskCount);
   expect(saved.every(({ status }) => status === 'completed')).toBe(true);
   const inOrder = saved.map(({ reward }) => reward ?? Number.POSITIVE_INFINITY);

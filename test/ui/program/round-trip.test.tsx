@@ -1,29 +1,22 @@
 /** From a list of rollouts into a dataset, on the real local service: nothing about them is lost. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Trajectory } from '../../../src/contract/trajectories.ts';
 import type { Place } from '../../../src/resources/place.ts';
 import type { Service } from '../../../src/service/index.ts';
 import { clientOf, startService, type TestService, until } from '../../local/server/running.ts';
+import { inOwnFolders } from '../own-folder.ts';
 import { openProgram } from './rig.tsx';
 
 let local: TestService;
 let service: Service;
 
-// The files are saved in the current folder; other tests export as well, at the same time.
-const before = process.cwd();
-const folder = mkdtempSync(join(tmpdir(), 'round-trip-'));
+inOwnFolders();
 
 beforeAll(async () => {
-  process.chdir(folder);
   local = await startService();
   service = clientOf(local);
 });
 afterAll(async () => {
-  process.chdir(before);
-  rmSync(folder, { recursive: true });
   await service.close();
   await local.end();
 });

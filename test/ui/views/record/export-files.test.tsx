@@ -1,12 +1,11 @@
 /** The files that `x` offers besides the rows: reports, and trajectories with their steps. */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
 import { TrajectoriesView } from '../../../../src/ui/views/lists.tsx';
 import { CompareView } from '../../../../src/ui/views/runs/compare.tsx';
 import { RunView } from '../../../../src/ui/views/runs/run.tsx';
 import { fakeService } from '../../../service/fake-service.ts';
+import { inOwnFolders } from '../../own-folder.ts';
 import { openViewOnStage, type Stage } from '../../stage.tsx';
 
 const tasks = ['one', 'two', 'three'];
@@ -37,17 +36,7 @@ const service = fakeService(answers);
 const run = { view: 'record', resource: 'runs', id: 'new' } as const;
 
 const isOurs = (name: string): boolean => /^benchtop-(report|trajectories-steps)-/.test(name);
-// Other tests export as well, at the same time.
-const before = process.cwd();
-let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'export-'));
-  process.chdir(folder);
-});
-afterEach(() => {
-  process.chdir(before);
-  rmSync(folder, { recursive: true });
-});
+inOwnFolders();
 
 /** The text of the only file. */
 function saved(): string {
@@ -70,7 +59,7 @@ it.each([
   const notes = ['2 trajectories in the file could not be read in full.'];
   const file = { title: 'a.jsonl', problem: undefined, notes, subscribe: () => () => {} };
   const stage = openViewOnStage(RunView, { place: run, service: async () => service, columns, rows, file });
-  await stage.waitFor('one');
+  await stage.waitFor('▸ one');
   await stage.press('x');
   await stage.waitFor('Report on new, HTML');
   await stage.press('down', 'down', 'down', 'down', 'enter');
@@ -177,7 +166,7 @@ it('leaves no file of a report that is stopped', async () => {
   const held = Promise.withResolvers<never>();
   const slow = fakeService({ ...answers, getTrajectory: () => held.promise });
   const stage = openViewOnStage(RunView, { place: run, service: async () => slow });
-  await stage.waitFor('one');
+  await stage.waitFor('▸ one');
   await stage.press('x');
   await stage.waitFor('Report on new, HTML');
   await stage.press('down', 'down', 'down', 'down', 'enter');
@@ -194,7 +183,7 @@ it('leaves no file of a report that is stopped', async () => {
 it('shows a long suggested name whole where there is room (C6)', async () => {
   const place = { ...run, id: `evr_${'a'.repeat(30)}` };
   const stage = openViewOnStage(RunView, { place, service: async () => service, columns: 120 });
-  await stage.waitFor('one');
+  await stage.waitFor('▸ one');
   await stage.press('x');
   await stage.waitFor('CSV');
   await stage.press('down', 'down', 'enter');
@@ -203,14 +192,14 @@ it('shows a long suggested name whole where there is room (C6)', async () => {
 
 it('saves under a path that can be typed, and says why it cannot', async () => {
   const stage = openViewOnStage(RunView, { place: run, service: async () => service });
-  await stage.waitFor('one');
+  await stage.waitFor('▸ one');
   await stage.press('x');
   await stage.waitFor('CSV');
   await stage.press('down', 'down', 'enter');
   await stage.waitFor('Save as');
   // The name is suggested, and the folder of the program.
   expect(stage.text()).toMatch(/benchtop-trajectories-new-\d{8}-\d{6}\.csv/);
-  expect(stage.text()).toContain(`In the folder ${realpathSync(folder)}`);
+  expect(stage.text()).toContain(`In the folder ${process.cwd()}`);
   writeFileSync('taken.csv', 'kept');
   const tryPath = async (path: string): Promise<void> => {
     await stage.press('ctrl-u');

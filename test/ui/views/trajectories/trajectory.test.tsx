@@ -1,5 +1,5 @@
 /** The reader of a trajectory: search in folded text, errors in their context, and a place that a resize keeps. */
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { useEffect } from 'react';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import Yoga from 'yoga-layout';
@@ -13,7 +13,10 @@ import { RunView } from '../../../../src/ui/views/runs/run.tsx';
 import { TrajectoryView } from '../../../../src/ui/views/trajectories/trajectory.tsx';
 import type { ScreenOptions } from '../../../screen.ts';
 import { fakeService } from '../../../service/fake-service.ts';
+import { inOwnFolders } from '../../own-folder.ts';
 import { openViewOnStage } from '../../stage.tsx';
+
+inOwnFolders();
 
 const output = (step: number) =>
   Array.from({ length: 40 }, (_, line) => (line === 30 ? `AssertionError in ${step}` : `output ${step} line ${line}`));
@@ -192,6 +195,7 @@ it('ends as many neighbours further as the key came, whatever has been read, and
   await stage.type(']]]]]');
   await stage.waitFor('8/8');
   await stage.waitFor('This is the last one');
+  await stage.waitFor(() => asked.includes('traj_7'));
   expect(new Set(asked)).toEqual(new Set(['traj_0', 'traj_5', 'traj_4', 'traj_7']));
 });
 
@@ -232,7 +236,9 @@ it('goes on over the end of what was read of a list, which then shows the last o
   await stage.type(']]]]');
   await stage.waitFor('5/5');
   await stage.waitFor('Step 0');
-  await stage.press('[', 'esc');
+  await stage.press('[');
+  await stage.waitFor(text => text.includes('4/5') && text.includes('Step 0'));
+  await stage.press('esc');
   await stage.waitFor('▸•traj_3');
   expect(stage.text()).toMatch(/ •traj_0/);
 });
@@ -364,9 +370,7 @@ it('saves in the folder of the program, whatever its id is', async () => {
   await stage.waitFor('Save as');
   await stage.press('enter');
   await stage.waitFor('Saved ');
-  const names = readdirSync('.').filter(name => name.startsWith('benchtop-trajectory-'));
-  const texts = names.map(name => readFileSync(name, 'utf8'));
-  for (const name of names) rmSync(name);
+  const texts = readdirSync('.').map(name => readFileSync(name, 'utf8'));
   expect(texts).toHaveLength(1);
   // A head with the rewards and when it was made, then the messages (R4).
   expect(texts[0]).toMatch(
