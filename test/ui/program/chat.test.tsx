@@ -12,6 +12,7 @@ import { registry } from '../../../src/ui/views/registry.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
 import type { Workbench, WorkbenchOptions } from '../../../src/workbench/workbench.ts';
 import { testFolder } from '../../commands/cli.ts';
+import { eventually } from '../../eventually.ts';
 import { openScreen, type Screen } from '../../screen.ts';
 import { hostileServer, json, open, refusal, serviceAt, stream } from '../../service/hostile-server.ts';
 import { newWorkbench } from '../../workbench/new-workbench.ts';
@@ -35,6 +36,12 @@ function openAt(url: string, start = small, options: Partial<WorkbenchOptions> =
     workbench.close();
   });
   return { ...screen, workbench };
+}
+
+/** Waits for the lists of models, which the window that chooses one does not wait for. */
+async function hasModels(screen: Opened): Promise<void> {
+  await screen.waitFor('<enter> send');
+  await eventually(() => expect(screen.workbench.cache.isFetching()).toBe(0));
 }
 
 /** Chooses `talker` as the second model. */
@@ -242,7 +249,7 @@ async function halfAnswered() {
     }
   });
   const screen = openAt(server.url);
-  await screen.waitFor('<enter> send');
+  await hasModels(screen);
   await addTalker(screen);
   await screen.type('slow please');
   await screen.press('enter');
@@ -439,7 +446,7 @@ it('saves both conversations with one request, and sends only the refused one ag
     return json({ items: [], has_more: false })(response, request);
   });
   const screen = openAt(server.url);
-  await screen.waitFor('<enter> send');
+  await hasModels(screen);
   await addTalker(screen);
   await say(screen, 'hello');
   await screen.press('esc', '2', 'S');
@@ -504,14 +511,14 @@ it('asks before it sends a conversation again that was sent before', async () =>
 it('says why an answer has not begun while the service limits the rate', async () => {
   const server = await hostileServer((response, request) =>
     request.url.includes('/chat/')
-      ? refusal(429, 'rate_limit_error', 'rate_limited', {}, { 'retry-after': '20' })(response, request)
+      ? refusal(429, 'rate_limit_error', 'rate_limited', {}, { 'retry-after': '50' })(response, request)
       : json({ items: [], has_more: false })(response, request),
   );
   const screen = openAt(server.url);
   await screen.waitFor('<enter> send');
   await screen.type('hello');
   await screen.press('enter');
-  await screen.waitFor('Try again in 20 s');
+  await screen.waitFor('Try again in 50 s');
   // A message sent before then waits at the gate.
   await screen.type('again');
   await screen.press('enter');

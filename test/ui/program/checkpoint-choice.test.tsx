@@ -132,6 +132,7 @@ it.each(['e', 'D', 't'])('%s shows the evaluated mean of all rewards, as the lis
   screen.workbench.statuses.report(known, { askedAt: now, at: now });
   await screen.waitFor(text => /▸ step 60.*0\.560/.test(text));
   await screen.press(key);
+  await screen.waitFor(text => /│ ▸ \w/.test(text));
   await screen.press('tab');
   await screen.waitFor(text => /step 60.*evaluated 0\.560 n=200 in 2 runs/.test(text));
 });

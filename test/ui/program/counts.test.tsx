@@ -43,7 +43,7 @@ describe('the count of a section', () => {
     await screen.waitFor(text => !text.includes('1 running') && text.includes('✓ completed'));
     expect(sectionCount(screen.text(), 'Watch')).toBe('1');
     await screen.type(':watch\r');
-    await screen.waitFor('▸ baseline');
+    await screen.waitFor(text => text.includes('WATCHED') && text.includes('▸ baseline'));
     await screen.press('backspace');
     await screen.waitFor(text => text.includes('Nothing is running') && sectionCount(text, 'Watch') === '');
   });

@@ -106,7 +106,7 @@ it('takes the latest of each on its own benchmark, with several seeds', async ()
   const screen = openWorld(scripted, training, { columns: 120, rows: 40 });
   await screen.waitFor(text => ['first', 'second', 'third'].every(name => text.includes(name)));
   await screen.press('space', 'space', 'space', 'e');
-  await screen.waitFor('Evaluate 3 checkpoints');
+  await screen.waitFor('▸ Checkpoint of each run');
   await screen.press('right');
   await screen.waitFor(text => flat(text).includes('step 40 of first, step 40 of second, step 40 of third: 3 runs'));
   await screen.press('tab');

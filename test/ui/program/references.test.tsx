@@ -89,7 +89,7 @@ it('finds the training run of the checkpoint of a deployment', async () => {
   await screen.waitFor('ckpt_6');
   expect(screen.text()).not.toContain('▸ckpt_6');
   // Its training run is found in the background.
-  await screen.waitFor('training run');
+  await screen.waitFor(text => /training run +first/.test(text));
   await screen.press('tab');
   await screen.waitFor('▸first');
   await screen.press('tab');
@@ -172,7 +172,7 @@ it.each([
   service.answers.listEvalRuns = () => [{ ...run, status: 'running' }];
   const screen = await openRuns({ columns, rows }, service);
   await screen.type(':watch\r');
-  await screen.waitFor('WATCHED');
+  await screen.waitFor(text => text.includes('WATCHED') && text.includes('▸ of step 6'));
   await openCheckpointAndReturn(screen);
   await screen.press('esc');
   await screen.type(':inbox\r');

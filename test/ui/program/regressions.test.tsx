@@ -226,7 +226,7 @@ it('opens the worst rollout of the task that lost most by three keys from the ru
   await screen.press('=');
   await screen.waitFor('▸ before');
   await screen.press('enter');
-  await screen.waitFor('▸ task-7 ');
+  await screen.waitFor(text => /TASK +BASE/.test(text) && text.includes('▸ task-7 '));
   await screen.press('enter');
   await screen.waitFor('task-7 in after');
   await screen.press('tab');

@@ -111,7 +111,7 @@ it.each([
   await screen.waitFor('▸ tea');
   await screen.press('p');
   await screen.type(':watch\r');
-  await screen.waitFor(text => /active +yes, serves its slug/.test(text));
+  await screen.waitFor(text => text.includes('WATCHED') && /active +yes, serves its slug/.test(text));
   expect(screen.text()).toMatch(/role +production/);
   expect(screen.text()).toMatch(/base model +acme\/small/);
   expect(screen.text()).toMatch(/step +6/);

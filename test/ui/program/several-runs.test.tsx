@@ -3,6 +3,7 @@ import { expect, it, vi } from 'vitest';
 import type { Place } from '../../../src/resources/place.ts';
 import { type UntypedCall, untypedCall } from '../../../src/service/call.ts';
 import { ValidationError } from '../../../src/service/errors.ts';
+import { eventually } from '../../eventually.ts';
 import { sayYes } from './actions.tsx';
 import { openWorld, world } from './scripted-world.tsx';
 
@@ -165,7 +166,7 @@ it.each([
   const getEvalOptions = vi.fn(() => later);
   Object.assign(scripted.answers, { getEvalOptions });
   screen.workbench.refresh();
-  await vi.waitFor(() => expect(getEvalOptions).toHaveBeenCalled());
+  await eventually(() => expect(getEvalOptions).toHaveBeenCalled());
   await screen.waitFor('seed 7');
   await sayYes(screen);
   await screen.waitFor('Started');

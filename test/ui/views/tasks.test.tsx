@@ -141,10 +141,9 @@ it('counts every failed rollout, also one that has a reward', () => {
 
 it('opens the rollouts of a task, worst first', async () => {
   const stage = stageOf(100, 24);
-  await stage.waitFor('▸ never');
+  await stage.waitFor(text => text.includes('3 tasks: 10 of 12') && text.includes('▸ never'));
   await stage.press('j', 'enter');
-  await stage.waitFor('ToolError');
-  expect(stage.text()).toMatch(/▸ some-times +0 .*\n.*some-times +1\.00/);
+  await stage.waitFor(text => /▸ some-times +0 .*\n.*some-times +1\.00/.test(text) && text.includes('ToolError'));
   expect(stage.text()).not.toContain('never');
   await stage.press('3');
   await stage.waitFor('flagged: 1 gamed of the 4 rows read');
@@ -164,9 +163,9 @@ it('leads from a task compared with another run to its rollouts, with that of th
   const stage = stageOf(120, 24, 'base');
   await stage.waitFor('+1.00');
   await stage.press('G', 'enter');
-  await stage.waitFor('▸ always');
+  await stage.waitFor(text => /▸ always +1\.00/.test(text));
   await stage.press('j', 'j', 'enter');
-  await stage.waitFor('reads traj_new_always_2');
+  await stage.waitFor(text => text.includes('reads traj_new_always_2') && text.includes('<tab> other run'));
   expect(stage.text()).toContain(' 3/4');
   await stage.press('tab');
   await stage.waitFor('reads traj_base_always_0');
@@ -174,7 +173,9 @@ it('leads from a task compared with another run to its rollouts, with that of th
   await stage.waitFor('reads traj_new_always_3');
   await stage.press('=');
   await stage.waitFor('pairs traj_base_always_0 and traj_new_always_3');
-  await stage.press('esc', 'esc', 'k', '=');
+  await stage.press('esc', 'esc');
+  await stage.waitFor(text => /▸.always +1\.00/.test(text));
+  await stage.press('k', '=');
   await stage.waitFor('pairs traj_base_always_0 and traj_new_always_2');
 });
 
@@ -189,10 +190,12 @@ it('leads from a task to the comparison there, and between the rollouts of both 
   await stage.press('tab');
   await stage.waitFor(text => /▸ always +0 /.test(text));
   await stage.press('enter');
-  await stage.waitFor('reads traj_base_always_');
+  await stage.waitFor(text => text.includes('reads traj_base_always_') && text.includes('<tab> other run'));
   await stage.press('tab');
   await stage.waitFor('reads traj_new_always_');
-  await stage.press('esc', 'tab');
+  await stage.press('esc');
+  await stage.waitFor(text => /▸.always +0 /.test(text));
+  await stage.press('tab');
   await stage.waitFor(text => /▸.always +1\.00/.test(text));
 });
 
@@ -404,10 +407,10 @@ it('reads a sample of many rollouts for their lengths, all of them on a key, and
   await stage.waitFor('an even sample: A reads the other 252');
   expect(stage.text()).toContain('48 of 300 rollouts have a reward and a known length in tokens');
   expect(new Set(asked).size).toBe(48);
-  // Even: every quarter of the list has its share.
+  // Even: every quarter of the list has its share, besides the row under the cursor.
   const places = asked.map(id => Number(id.slice('traj_'.length)));
   for (const quarter of [0, 1, 2, 3]) {
-    expect(Math.abs(places.filter(place => Math.floor(place / 75) === quarter).length - 12)).toBeLessThanOrEqual(1);
+    expect(Math.abs(places.filter(place => Math.floor(place / 75) === quarter).length - 12)).toBeLessThanOrEqual(2);
   }
   isHeld.after = 100;
   await stage.press('A');

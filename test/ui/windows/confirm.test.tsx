@@ -129,7 +129,7 @@ describe('a confirmation', () => {
     await screen.waitFor('DELETE /api/v1/eval/b/runs/three');
     expect(screen.text()).not.toContain('runs/one');
     await screen.press('y');
-    await screen.waitFor(text => !text.includes('Delete 5 runs?'));
+    await screen.waitFor(text => !text.includes('Delete 1 run?'));
     expect(sent).toEqual([...names, 'three']);
     expect(onDone).toHaveBeenCalledTimes(1);
   });
@@ -148,6 +148,7 @@ describe('a confirmation', () => {
     await screen.waitFor('Delete 5 runs?');
     await screen.type('yy\r');
     await screen.waitFor('delete…');
+    await screen.waitFor(() => sent.length === 4);
     expect(new Set(sent).size).toBe(sent.length);
     await screen.press('esc');
     await screen.waitFor('0 deleted, 4 failed, 1 not sent');

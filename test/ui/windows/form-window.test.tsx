@@ -92,8 +92,7 @@ describe('a form', () => {
     await screen.waitFor('press enter again to resend it');
     expect(send).toHaveBeenCalledTimes(1);
     await screen.press('enter');
-    await screen.waitFor(text => !text.includes('once more'));
-    expect(send).toHaveBeenCalledTimes(2);
+    await screen.waitFor(() => send.mock.calls.length === 2);
   });
 
   it('stops waiting for a connection, and says that nothing was sent', async () => {

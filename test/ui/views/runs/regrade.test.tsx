@@ -55,6 +55,9 @@ function openRun(size: { columns: number; rows: number }, more: Partial<typeof a
   });
 }
 
+/** Whether the run and its rows are on screen: its name comes with its record. */
+const isRead = (text: string): boolean => text.includes('▸ gained') && text.includes('first');
+
 /** The text without its lines. */
 const flat = (text: string): string => text.replace(/[\s│]+/g, ' ');
 
@@ -64,7 +67,7 @@ it.each([
   [60, 15],
 ])('%sx%s: shows the flips first, the means and the agreement, and opens a rollout', async (columns, height) => {
   const stage = openRun({ columns, rows: height });
-  await stage.waitFor('gained');
+  await stage.waitFor(isRead);
   await stage.press('R');
   await stage.waitFor('Regrade first');
   await stage.press('right');
@@ -107,7 +110,7 @@ it.each([
 
 it('requires a pattern for a regular expression (A6)', async () => {
   const stage = openRun({ columns: 120, rows: 40 });
-  await stage.waitFor('gained');
+  await stage.waitFor(isRead);
   await stage.press('R');
   await stage.waitFor('Regrade first');
   await stage.type('regex');
@@ -130,7 +133,7 @@ it('runs a program only after a question', async () => {
     `import { writeFileSync } from 'node:fs'; writeFileSync('${folder}/ran', ''); console.log(0, 'no');`,
   );
   const stage = openRun({ columns: 120, rows: 40 });
-  await stage.waitFor('gained');
+  await stage.waitFor(isRead);
   const choose = async () => {
     await stage.press('R');
     await stage.waitFor('Regrade first');
@@ -157,7 +160,7 @@ it('says how far it is, stops, and says that the others were not graded', async 
   const getTrajectory: typeof answers.getTrajectory = input =>
     String(input.params.trajectory_id).endsWith('same') ? (held.promise as never) : answers.getTrajectory(input);
   const stage = openRun({ columns: 120, rows: 40 }, { getTrajectory });
-  await stage.waitFor('gained');
+  await stage.waitFor(isRead);
   await stage.press('R');
   await stage.waitFor('Regrade first');
   await stage.press('tab');
@@ -178,7 +181,7 @@ it('asks a model with a rubric, and names what it could not grade', async () => 
     }),
   };
   const stage = openRun({ columns: 120, rows: 40 }, {}, { chat });
-  await stage.waitFor('gained');
+  await stage.waitFor(isRead);
   await stage.press('R');
   await stage.waitFor('Regrade first');
   await stage.type('a model');

@@ -45,7 +45,7 @@ it('names both subjects and all keys on a narrow terminal with long names (C3)',
   service.answers.getEvalRun = () => ({ ...run, display_name: name });
   service.answers.listTrajectories = () => pageOf([row]);
   const screen = openWorld(service, { view: 'record', resource: 'runs', id: 'evr_1' }, { columns: 60 });
-  await screen.waitFor('nnnnn');
+  await screen.waitFor(text => /▸ n{5}/.test(text));
   await screen.press('a');
   await screen.waitFor(text => /┌─ run n{10,}…, rollout n{10,}… ─/.test(text));
   for (const words of [/how they ended: .*… {2}\(f\)/, /rollout: flag it: .*… {2}\(1, 2, 3, …\)/])

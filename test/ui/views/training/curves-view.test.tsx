@@ -83,10 +83,10 @@ it('draws a chart for each run on one scale, at every size', async () => {
     const stage = stageOf(columns, rows);
     await stage.waitFor('held-out of');
     await stage.press('m');
-    await stage.waitFor(text => !text.includes('held-out of'));
-    const shown = stage.text();
-    expect(shown.match(/_seed0 0\.[2468]00/g)?.length ?? 0).toBeGreaterThanOrEqual(columns > 60 ? 4 : 2);
-    if (columns === 60) expect(shown).toContain('2 more: no room here');
+    const charts = columns > 60 ? 4 : 2;
+    await stage.waitFor(text => (text.match(/_seed0 0\.[2468]00/g)?.length ?? 0) >= charts);
+    expect(stage.text()).not.toContain('held-out of');
+    if (columns === 60) expect(stage.text()).toContain('2 more: no room here');
     await stage.press('m');
     await stage.waitFor('held-out of');
   }
@@ -194,7 +194,7 @@ it('offers runs to overlay with their held-out reward and its interval', async (
   onTestFinished(close);
   await screen.waitFor('held-out 0.100');
   await screen.press('i');
-  await screen.waitFor('Overlay curves from');
+  await screen.waitFor(text => /Overlay curves from[\s\S]*│ ▸ /.test(text));
   await screen.press('enter');
   await screen.waitFor('held-out of');
   await screen.press('i');
