@@ -10,6 +10,8 @@ export interface Prompt {
   readonly questions: readonly [string, ...string[]];
   /** Parts of these messages that are not text: `image png 288 KB`. */
   readonly leftOut: readonly string[];
+  /** Whether it contains answers as examples. */
+  readonly hasExamples: boolean;
 }
 
 /** The roles of messages that give instructions. */
@@ -42,5 +44,10 @@ export function promptOf(trajectory: Pick<Trajectory, 'steps'>): Prompt | undefi
   const [question, ...others] = textsOf(role => role === 'user');
   if (question === undefined) return undefined;
   const leftOut = sent.flatMap(({ parts }) => parts.flatMap(part => otherThanText(part) ?? []));
-  return { system: textsOf(role => systemRoles.has(role)).join('\n\n'), questions: [question, ...others], leftOut };
+  return {
+    system: textsOf(role => systemRoles.has(role)).join('\n\n'),
+    questions: [question, ...others],
+    leftOut,
+    hasExamples: sent.some(({ role }) => role === 'assistant'),
+  };
 }

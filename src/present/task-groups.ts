@@ -4,7 +4,7 @@ import { mean, meanDifference } from '../base/statistics.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { messageContent } from '../contract/message-content.ts';
 import { isRunning, isUnknown, statusMeaning } from '../contract/status.ts';
-import type { Trajectory } from '../contract/trajectories.ts';
+import type { Trajectory, TrajectoryMessage } from '../contract/trajectories.ts';
 import type { Passes } from './statistics/pass-at-k.ts';
 import { type Range, reaches } from './statistics/tasks.ts';
 import { byTask, type GroupKind, groupKind, type StepRewards, scoresOf, widenedRange } from './teaching.ts';
@@ -173,10 +173,17 @@ export function answerOf({ steps }: Pick<Trajectory, 'steps'>): string | undefin
   return words.length === 0 ? undefined : words.join('\n');
 }
 
-/** The messages before the model's first one. */
+/**
+ * The messages before the model's first one. A prompt may contain answers as examples: if an answer in the first step
+ * has a number of tokens or a finish reason, those before it are part of the prompt.
+ */
 export function messagesBeforeAnswer({ steps }: Pick<Trajectory, 'steps'>) {
+  const isAnswer = ({ role }: TrajectoryMessage): boolean => role === 'assistant';
+  const isSampled = (message: TrajectoryMessage): boolean =>
+    isAnswer(message) && (message.completion_tokens ?? message.finish_reason) != null;
+  const sampled = (steps?.[0]?.messages ?? []).findIndex(isSampled);
   const messages = (steps ?? []).flatMap(step => step.messages ?? []);
-  const first = messages.findIndex(({ role }) => role === 'assistant');
+  const first = sampled === -1 ? messages.findIndex(isAnswer) : sampled;
   return messages.slice(0, first === -1 ? messages.length : first);
 }
 

@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
 import { promptOf } from '../../src/present/prompt.ts';
+import { textsOf } from '../../src/present/rollout-texts.ts';
+import { questionOf } from '../../src/present/task-groups.ts';
 
 const trajectoryOf = (...messages: readonly (readonly [role: string, content: unknown])[]) => ({
   steps: [{ messages: messages.map(([role, content]) => ({ role, content })) }],
@@ -14,7 +16,12 @@ it('is what was sent before the first answer', () => {
     ['assistant', 'tea'],
     ['user', 'why?'],
   );
-  expect(promptOf(steps)).toEqual({ system: 'be brief\n\nin English', questions: ['tea?', 'or milk?'], leftOut: [] });
+  expect(promptOf(steps)).toEqual({
+    system: 'be brief\n\nin English',
+    questions: ['tea?', 'or milk?'],
+    leftOut: [],
+    hasExamples: false,
+  });
 });
 
 it('may have its messages in several steps, and no system message', () => {
@@ -24,6 +31,7 @@ it('may have its messages in several steps, and no system message', () => {
     system: '',
     questions: ['tea?'],
     leftOut: [],
+    hasExamples: false,
   });
 });
 
@@ -38,6 +46,7 @@ it('names what is not text', () => {
     system: '',
     questions: ['what is this?'],
     leftOut: [expect.stringContaining('png'), 'tool call'],
+    hasExamples: false,
   });
   expect(promptOf(trajectoryOf(['user', [image]]))).toBeUndefined();
 });
@@ -51,4 +60,25 @@ it('is undefined without a user message before the answer', () => {
     trajectoryOf(['assistant', 'a'], ['user', 'b']),
   ])
     expect(promptOf(each)).toBeUndefined();
+});
+
+it('ends before the first sampled answer, and says that it contains others as examples (attack34 A3)', () => {
+  const [asked, example, question] = [
+    ['user', 'cats?'],
+    ['assistant', 'Cats sleep.'],
+    ['user', 'dogs?'],
+  ] as const;
+  const { steps } = trajectoryOf(asked, example, question);
+  for (const sampled of [{ completion_tokens: 2 }, { finish_reason: 'stop' }]) {
+    const answer = { role: 'assistant', content: 'Dogs bark.', ...sampled };
+    const trajectory = { steps: [{ messages: [...(steps[0]?.messages ?? []), answer] }] };
+    expect(promptOf(trajectory)).toMatchObject({ questions: ['cats?', 'dogs?'], hasExamples: true });
+    expect(questionOf(trajectory)).toBe('cats?\nCats sleep.\ndogs?');
+    expect(textsOf(trajectory)).toEqual({ question: 'dogs?', answer: 'Dogs bark.' });
+  }
+  // The first answer of a conversation in several steps.
+  const later = { messages: [{ role: 'assistant', content: 'Dogs bark.', finish_reason: 'stop' }] };
+  expect(
+    promptOf({ steps: [...trajectoryOf(asked, example).steps, ...trajectoryOf(question).steps, later] }),
+  ).toMatchObject({ questions: ['cats?'], hasExamples: false });
 });
