@@ -56,7 +56,7 @@ it('changes only the flag or the note that was touched, of each marked row', asy
   await stage.waitFor('Note on 3 marked');
   await stage.type('of all');
   await stage.press('enter');
-  await stage.waitFor('of all');
+  await stage.waitFor('Note saved');
   expect(said()).toEqual([1, 2, 3].map(() => ['bad', 'of all']));
 });
 

@@ -165,7 +165,7 @@ function NoteWindow({ of, messages, onClose }: NoteWindowProps) {
       of.map(each => ({ ...each, message })),
       change,
     );
-    if (isSaved) shell.toast({ kind: 'success', text: `Note saved: ${keyOf(triageCommands.undo)} undoes it` });
+    if (isSaved) shell.toast({ kind: 'success', text: 'Note saved' });
   };
   return (
     <PlainFormWindow
