@@ -10,7 +10,7 @@ import { own } from '../../base/own-property.ts';
 import type { Command } from '../../present/command.ts';
 import type { KeyOverrides } from './key.ts';
 import { type KeyPress, keyLabel, pressOf } from './key.ts';
-import { type Binding, type FieldHandlers, type ScopeHandlers, Scopes } from './scopes.ts';
+import { type Binding, type FieldHandlers, type ScopeHandlers, type ScopeOptions, Scopes } from './scopes.ts';
 import { TypedNumber } from './typed-number.ts';
 
 /** A command that is available now. */
@@ -66,15 +66,8 @@ export class Router {
   }
 
   /** Adds or updates a scope; notifies the listeners if the available commands have changed. */
-  set(
-    id: string,
-    parent: string | undefined,
-    active: boolean,
-    modal: boolean,
-    handlers: ScopeHandlers,
-    guarded = false,
-  ): void {
-    this.#scopes.set(id, { parent, active, modal, handlers, guarded }, this.#pressedAt);
+  set(id: string, options: ScopeOptions): void {
+    this.#scopes.set(id, options, this.#pressedAt);
     this.#changed();
   }
 
@@ -92,7 +85,7 @@ export class Router {
     const press = isText ? pressed : this.#number.read(pressed);
     if (!press) return true;
     let refused: Refusal | undefined;
-    for (const { handlers } of this.#scopes.path()) {
+    for (const handlers of this.#scopes.path()) {
       const { field } = handlers;
       const bound = this.#boundTo(press.name, handlers);
       if (field && this.#isTyped(press, field, bound.length > 0)) {
@@ -160,7 +153,7 @@ export class Router {
 
   /** The field that a press types into, or the binding that it runs; undefined if there is neither. */
   #targetOf(press: KeyPress): FieldHandlers | Binding | undefined {
-    for (const { handlers } of this.#scopes.path()) {
+    for (const handlers of this.#scopes.path()) {
       const [binding] = this.#boundTo(press.name, handlers);
       const { field } = handlers;
       if (field && this.#isTyped(press, field, binding !== undefined)) return field;
@@ -245,7 +238,7 @@ export class Router {
 
   /** Merges a press with queued presses of the same key, for a command that counts them. */
   #counted(press: KeyPress): KeyPress {
-    const counts = this.#scopes.path().some(({ handlers }) => {
+    const counts = this.#scopes.path().some(handlers => {
       return this.#boundTo(press.name, handlers).some(({ command }) => command.counts);
     });
     if (!counts || this.#typedBy(press)) return press;
@@ -255,7 +248,7 @@ export class Router {
   }
 
   paste(text: string): boolean {
-    return this.#scopes.path().some(({ handlers }) => this.#guarded(() => handlers.onPaste?.(text)) === true);
+    return this.#scopes.path().some(({ onPaste }) => this.#guarded(() => onPaste?.(text)) === true);
   }
 
   keysOf(command: Command): readonly string[] {
@@ -279,8 +272,7 @@ export class Router {
     const taken = new Set<string>();
     const fields: FieldHandlers[] = [];
     const offers: Offer[] = [];
-    for (const { handlers } of this.#scopes.path()) {
-      const { bindings = [], field } = handlers;
+    for (const { bindings = [], field } of this.#scopes.path()) {
       for (const binding of bindings) {
         if (!this.usable(binding)) continue;
         const keys = this.keysOf(binding.command).filter(key => {

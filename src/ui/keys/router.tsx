@@ -13,7 +13,7 @@ import {
 import type { KeyOverrides } from './key.ts';
 import { keyPresses } from './key.ts';
 import { type KeyOf, type Offer, Router } from './key-router.ts';
-import type { ScopeHandlers } from './scopes.ts';
+import type { ScopeOptions } from './scopes.ts';
 
 export type { KeyOf, Offer } from './key-router.ts';
 export type { Binding, ScopeHandlers } from './scopes.ts';
@@ -96,22 +96,17 @@ export function KeyRouter({ overrides = noOverrides, readOnly = false, onFailure
   return <RouterContext value={router}>{children}</RouterContext>;
 }
 
-export interface KeyScopeProps extends ScopeHandlers {
-  readonly active?: boolean;
-  readonly modal?: boolean;
-  /** Whether the scope ignores the other keys in the read that opened it: they were meant for something else. */
-  readonly guarded?: boolean;
+export interface KeyScopeProps extends Omit<ScopeOptions, 'parent'> {
   readonly children?: ReactNode;
 }
 
 /** A part of the screen that handles keys while it is active. */
-export function KeyScope(props: KeyScopeProps) {
-  const { active = true, modal = false, guarded = false, children, ...handlers } = props;
+export function KeyScope({ children, ...options }: KeyScopeProps) {
   const router = useRouter();
   const parent = useContext(ParentContext);
   const id = useId();
   // An effect, because a failed render must leave no scope behind.
-  useLayoutEffect(() => router.set(id, parent, active, modal, handlers, guarded));
+  useLayoutEffect(() => router.set(id, { ...options, parent }));
   // A layout effect: the next key must not go to a closed scope.
   useLayoutEffect(() => () => router.remove(id), [router, id]);
   return <ParentContext value={id}>{children}</ParentContext>;

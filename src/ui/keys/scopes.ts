@@ -35,18 +35,23 @@ export interface ScopeHandlers {
   readonly onPaste?: (text: string) => boolean;
 }
 
-interface Scope {
+export interface ScopeOptions extends ScopeHandlers {
+  /** The surrounding scope's id. */
+  readonly parent?: string | undefined;
+  /** Whether it and the scopes in it get keys; true by default. */
+  readonly active?: boolean;
+  /** Whether it lets no key through to other scopes. */
+  readonly modal?: boolean;
+  /** Whether it ignores the other keys in the read that opened it: they were meant for something else. */
+  readonly guarded?: boolean;
+}
+
+interface Scope extends ScopeOptions {
   readonly id: string;
-  readonly parent: string | undefined;
   /** Higher for newer scopes: of two scopes at the same depth, the newer one gets the keys. */
   readonly sequence: number;
-  readonly active: boolean;
-  readonly modal: boolean;
-  /** Whether it ignores the other keys in the read that opened it. */
-  readonly guarded: boolean;
   /** When the press that opened it was read. */
   readonly openedAt: number | undefined;
-  readonly handlers: ScopeHandlers;
 }
 
 export class Scopes {
@@ -54,11 +59,11 @@ export class Scopes {
   #sequence = 0;
 
   /** Adds or updates a scope. @param at when the last press was read */
-  set(id: string, scope: Omit<Scope, 'id' | 'sequence' | 'openedAt'>, at?: number): void {
+  set(id: string, options: ScopeOptions, at?: number): void {
     const known = this.#scopes.get(id);
     if (!known) this.#sequence += 1;
     const openedAt = known ? known.openedAt : at;
-    this.#scopes.set(id, { ...scope, id, openedAt, sequence: known?.sequence ?? this.#sequence });
+    this.#scopes.set(id, { ...options, id, openedAt, sequence: known?.sequence ?? this.#sequence });
   }
 
   remove(id: string): void {
@@ -90,7 +95,7 @@ export class Scopes {
   #depthOf(scope: Scope): number | undefined {
     let depth = 0;
     let at: Scope | undefined = scope;
-    while (at?.active) {
+    while (at && at.active !== false) {
       if (at.parent === undefined) return depth;
       at = this.#scopes.get(at.parent);
       depth += 1;

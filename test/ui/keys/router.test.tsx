@@ -70,8 +70,8 @@ describe('Router', () => {
   it('asks the deepest active scope first and bubbles what it leaves', () => {
     const { ran, bind } = recorder();
     const keys = router();
-    keys.set('root', undefined, true, false, { bindings: [bind('root.x', 'x'), bind('root.y', 'y')] });
-    keys.set('pane', 'root', true, false, { bindings: [bind('pane.x', 'x')] });
+    keys.set('root', { bindings: [bind('root.x', 'x'), bind('root.y', 'y')] });
+    keys.set('pane', { parent: 'root', bindings: [bind('pane.x', 'x')] });
     expect([keys.press(press('x')), keys.press(press('y')), keys.press(press('z'))]).toEqual([true, true, false]);
     expect(ran).toEqual(['pane.x', 'root.y']);
   });
@@ -80,7 +80,7 @@ describe('Router', () => {
     const { ran, bind } = recorder();
     const keys = router();
     const open = bind('open', 'x', { before: () => void ran.push('before') });
-    keys.set('root', undefined, true, false, { bindings: [open] });
+    keys.set('root', { bindings: [open] });
     keys.press(press('x'));
     keys.run(open, press('enter'));
     expect(ran).toEqual(['before', 'open', 'before', 'open']);
@@ -93,7 +93,7 @@ describe('Router', () => {
     const draw = (then: () => void): void => then();
     keys.send([press('x'), press('y')], draw);
     expect(ran).toEqual([]);
-    keys.set('view', undefined, true, false, { bindings: [bind('x', 'x'), bind('y', 'y')] });
+    keys.set('view', { bindings: [bind('x', 'x'), bind('y', 'y')] });
     release();
     release();
     expect(ran).toEqual(['x', 'y']);
@@ -104,7 +104,7 @@ describe('Router', () => {
     const keys = router();
     const drawings: (() => void)[] = [];
     const draw = (then: () => void): void => void drawings.push(then);
-    keys.set('root', undefined, true, false, {
+    keys.set('root', {
       bindings: [bind('open', ':')],
       onPaste: () => {
         ran.push('pasted below');
@@ -115,7 +115,9 @@ describe('Router', () => {
     keys.sendPaste('runs', draw);
     keys.send([press('x')], draw);
     expect(ran).toEqual(['open']);
-    keys.set('palette', 'root', true, true, {
+    keys.set('palette', {
+      parent: 'root',
+      modal: true,
       bindings: [bind('accept', 'x')],
       onPaste: text => {
         ran.push(`pasted ${text}`);
@@ -133,7 +135,7 @@ describe('Router', () => {
     const pasted: string[] = [];
     const release = keys.hold();
     keys.sendPaste('an id', then => then());
-    keys.set('view', undefined, true, false, { onPaste: text => pasted.push(text) > 0 });
+    keys.set('view', { onPaste: text => pasted.push(text) > 0 });
     expect(pasted).toEqual([]);
     release();
     expect(pasted).toEqual(['an id']);
@@ -147,9 +149,9 @@ describe('Router', () => {
       takes: ({ text }: KeyPress) => text !== '' && !/\d/.test(text),
       type: ({ text }: KeyPress) => void typed.push(text),
     };
-    keys.set('root', undefined, true, false, { bindings: [bind('one', '1')] });
-    keys.set('form', 'root', true, false, { bindings: [bind('submit', 'enter'), bind('a', 'a')], field });
-    keys.set('window', 'form', true, false, { bindings: [bind('x', 'x')] });
+    keys.set('root', { bindings: [bind('one', '1')] });
+    keys.set('form', { parent: 'root', bindings: [bind('submit', 'enter'), bind('a', 'a')], field });
+    keys.set('window', { parent: 'form', bindings: [bind('x', 'x')] });
     const long = 'b'.repeat(100_000);
     const enter = { name: 'enter', text: '' };
     keys.send([...`a${long}x1c`].map(press).concat(enter, press('d')), then => then());
@@ -162,7 +164,7 @@ describe('Router', () => {
     const ran: string[] = [];
     const keys = router();
     const next = { ...command('next', ']'), counts: true };
-    keys.set('view', undefined, true, false, {
+    keys.set('view', {
       bindings: [
         { command: next, run: ({ count = 1 }) => void counts.push(count) },
         { command: command('down', 'j'), run: () => void ran.push('down') },
@@ -182,12 +184,10 @@ describe('Router', () => {
   it('does not count what a field takes as text (R9)', () => {
     const typed: string[] = [];
     const keys = router();
-    keys.set('view', undefined, true, false, {
+    keys.set('view', {
       bindings: [{ command: { ...command('next', ']'), counts: true }, run: () => {} }],
     });
-    keys.set('field', 'view', true, false, {
-      field: { takes: () => true, type: ({ text }) => void typed.push(text) },
-    });
+    keys.set('field', { parent: 'view', field: { takes: () => true, type: ({ text }) => void typed.push(text) } });
     keys.send([...']]]'].map(press), () => {});
     expect(typed).toEqual([']]]']);
   });
@@ -198,8 +198,9 @@ describe('Router', () => {
     const refused: string[] = [];
     const leave = keys.onRefused(({ command: { id } }) => refused.push(id));
     const writing = (id: string, key: string) => bind(id, key, { command: { ...command(id, key), writes: true } });
-    keys.set('root', undefined, true, false, { bindings: [bind('root.e', 'e')] });
-    keys.set('view', 'root', true, false, {
+    keys.set('root', { bindings: [bind('root.e', 'e')] });
+    keys.set('view', {
+      parent: 'root',
       bindings: [
         writing('view.delete', 'd'),
         writing('view.edit', 'e'),
@@ -218,8 +219,9 @@ describe('Router', () => {
     const keys = new Router({ overrides: {}, readOnly: false });
     const refused: unknown[] = [];
     keys.onRefused(({ command: { id }, why }) => refused.push([id, why]));
-    keys.set('root', undefined, true, false, { bindings: [bind('root.e', 'e')] });
-    keys.set('view', 'root', true, false, {
+    keys.set('root', { bindings: [bind('root.e', 'e')] });
+    keys.set('view', {
+      parent: 'root',
       bindings: [bind('view.cancel', 'c', { why: 'It has ended' }), bind('view.edit', 'e', { why: 'It has ended' })],
     });
     expect(['c', 'e'].map(key => keys.press(press(key)))).toEqual([false, true]);
@@ -232,7 +234,7 @@ describe('Router', () => {
     const keys = new Router({ overrides: {}, readOnly: false });
     const refused: unknown[] = [];
     keys.onRefused(({ why, isNumber }) => refused.push([why, isNumber]));
-    keys.set('view', undefined, true, false, {
+    keys.set('view', {
       bindings: [bind('flag', '', { command: command('flag', '1', '2'), why: 'It is a file' })],
     });
     keys.send(['1', '2', '0'].map(press), () => {});
@@ -249,8 +251,9 @@ describe('Router', () => {
     const fail = (): never => {
       throw new Error('broken');
     };
-    keys.set('root', undefined, true, false, { bindings: [bind('root.x', 'x'), bind('root.y', 'y')] });
-    keys.set('view', 'root', true, false, {
+    keys.set('root', { bindings: [bind('root.x', 'x'), bind('root.y', 'y')] });
+    keys.set('view', {
+      parent: 'root',
       bindings: [bind('view.x', 'x', { run: fail }), bind('view.y', 'y', { run: async () => fail() })],
       onPaste: fail,
     });
@@ -262,9 +265,9 @@ describe('Router', () => {
   it('gives the keys to the inner of two windows, whichever came first', () => {
     const { ran, bind } = recorder();
     const keys = router();
-    keys.set('inner', 'outer', true, true, { bindings: [bind('inner', 'x')] });
-    keys.set('outer', 'root', true, true, { bindings: [bind('outer', 'x'), bind('outer', 'y')] });
-    keys.set('root', undefined, true, false, {});
+    keys.set('inner', { parent: 'outer', modal: true, bindings: [bind('inner', 'x')] });
+    keys.set('outer', { parent: 'root', modal: true, bindings: [bind('outer', 'x'), bind('outer', 'y')] });
+    keys.set('root', {});
     expect([keys.press(press('x')), keys.press(press('y'))]).toEqual([true, false]);
     expect(ran).toEqual(['inner']);
   });
@@ -272,9 +275,9 @@ describe('Router', () => {
   it('passes an inactive scope and everything in it by', () => {
     const { ran, bind } = recorder();
     const keys = router();
-    keys.set('root', undefined, true, false, { bindings: [bind('root', 'x')] });
-    keys.set('pane', 'root', false, false, { bindings: [bind('pane', 'x')] });
-    keys.set('list', 'pane', true, false, { bindings: [bind('list', 'x')] });
+    keys.set('root', { bindings: [bind('root', 'x')] });
+    keys.set('pane', { parent: 'root', active: false, bindings: [bind('pane', 'x')] });
+    keys.set('list', { parent: 'pane', bindings: [bind('list', 'x')] });
     keys.press(press('x'));
     expect(ran).toEqual(['root']);
   });
@@ -282,9 +285,9 @@ describe('Router', () => {
   it('lets nothing past a modal scope', () => {
     const { ran, bind } = recorder();
     const keys = router();
-    keys.set('root', undefined, true, false, { bindings: [bind('quit', 'q')] });
-    keys.set('pane', 'root', true, false, { bindings: [bind('down', 'j')] });
-    keys.set('dialog', 'root', true, true, { bindings: [bind('ok', 'y')] });
+    keys.set('root', { bindings: [bind('quit', 'q')] });
+    keys.set('pane', { parent: 'root', bindings: [bind('down', 'j')] });
+    keys.set('dialog', { parent: 'root', modal: true, bindings: [bind('ok', 'y')] });
     expect([keys.press(press('q')), keys.press(press('j')), keys.press(press('y'))]).toEqual([false, false, true]);
     keys.remove('dialog');
     keys.press(press('q'));
@@ -295,8 +298,9 @@ describe('Router', () => {
     const { ran, bind } = recorder();
     const keys = router();
     const draw = (then: () => void): void => then();
-    const open = (): void => keys.set('window', 'root', true, true, { bindings: [bind('yes', 'y')] }, true);
-    keys.set('root', undefined, true, false, { bindings: [{ command: command('delete', 'd'), run: open }] });
+    const open = (): void =>
+      keys.set('window', { parent: 'root', modal: true, guarded: true, bindings: [bind('yes', 'y')] });
+    keys.set('root', { bindings: [{ command: command('delete', 'd'), run: open }] });
     const read = (text: string, at: number) => [...text].map(key => ({ ...press(key), at }));
     keys.send(read('dyy', 1), draw);
     expect(ran).toEqual([]);
@@ -307,8 +311,8 @@ describe('Router', () => {
   it('hands a key on when the binding does not want it', () => {
     const { ran, bind } = recorder();
     const keys = router();
-    keys.set('root', undefined, true, false, { bindings: [bind('root', 'esc')] });
-    keys.set('list', 'root', true, false, { bindings: [{ ...bind('list', 'esc'), run: () => false }] });
+    keys.set('root', { bindings: [bind('root', 'esc')] });
+    keys.set('list', { parent: 'root', bindings: [{ ...bind('list', 'esc'), run: () => false }] });
     expect(keys.press(press('esc'))).toBe(true);
     expect(ran).toEqual(['root']);
   });
@@ -317,8 +321,9 @@ describe('Router', () => {
     const { ran, bind } = recorder();
     const typed: string[] = [];
     const keys = router();
-    keys.set('root', undefined, true, false, { bindings: [bind('quit', 'q')] });
-    keys.set('field', 'root', true, false, {
+    keys.set('root', { bindings: [bind('quit', 'q')] });
+    keys.set('field', {
+      parent: 'root',
       field: { takes: ({ text }) => text !== '', type: ({ text }) => void typed.push(text) },
     });
     keys.press(press('q'));
@@ -330,7 +335,7 @@ describe('Router', () => {
     const keys = router();
     const drawings: (() => void)[] = [];
     const down = { ...command('down', 'j'), repeats: true };
-    keys.set('root', undefined, true, false, {
+    keys.set('root', {
       bindings: [{ ...bind('down', 'j'), command: down }, bind('open', 'enter')],
     });
     keys.send(['j', 'j', 'enter', 'j'].map(press), then => drawings.push(then));
@@ -347,7 +352,7 @@ describe('Router', () => {
   it('removes what writes in read-only mode and follows overrides', () => {
     const { ran, bind } = recorder();
     const keys = new Router({ overrides: { open: ['o'] }, readOnly: true });
-    keys.set('root', undefined, true, false, {
+    keys.set('root', {
       bindings: [bind('open', 'enter'), { ...bind('drop', 'd'), command: { ...command('drop', 'd'), writes: true } }],
     });
     expect([keys.press(press('o')), keys.press(press('enter')), keys.press(press('d'))]).toEqual([true, false, false]);
@@ -358,7 +363,7 @@ describe('Router', () => {
   it('offers no key that would be typed, and of several keys the ones that act', () => {
     const keys = router();
     const both = command('model', 'm', 'ctrl-o');
-    keys.set('root', undefined, true, false, {
+    keys.set('root', {
       bindings: [
         { command: command('help', '?'), run: () => {} },
         { command: command('page', 'space', 'pagedown'), run: () => {} },
@@ -367,10 +372,7 @@ describe('Router', () => {
     });
     const field = { takes: ({ name, text }: KeyPress) => text !== '' || name === 'left', type: () => {} };
     const inField = [both, command('send', 'enter'), command('to the start', 'left')];
-    keys.set('field', 'root', true, false, {
-      bindings: inField.map(each => ({ command: each, run: () => {} })),
-      field,
-    });
+    keys.set('field', { parent: 'root', bindings: inField.map(each => ({ command: each, run: () => {} })), field });
     const offered = (): object =>
       Object.fromEntries(keys.offered().map(({ binding, keys: each }) => [binding.command.id, each]));
     expect(offered()).toEqual({
@@ -384,7 +386,7 @@ describe('Router', () => {
     keys.subscribe(() => {
       changes += 1;
     });
-    keys.set('field', 'root', true, false, { bindings: inField.map(each => ({ command: each, run: () => {} })) });
+    keys.set('field', { parent: 'root', bindings: inField.map(each => ({ command: each, run: () => {} })) });
     expect(changes).toBe(1);
     expect(offered()).toMatchObject({ model: ['m', 'ctrl-o'], help: ['?'], pane: ['alt-left'] });
   });
@@ -392,8 +394,8 @@ describe('Router', () => {
   it('does not offer further out what is taken further in', () => {
     const { bind } = recorder();
     const keys = router();
-    keys.set('root', undefined, true, false, { bindings: [bind('back', 'esc'), bind('quit', 'q')] });
-    keys.set('field', 'root', true, false, { bindings: [bind('clear', 'esc')] });
+    keys.set('root', { bindings: [bind('back', 'esc'), bind('quit', 'q')] });
+    keys.set('field', { parent: 'root', bindings: [bind('clear', 'esc')] });
     expect(idsOf(keys.offered())).toEqual(['clear', 'quit']);
   });
 
@@ -401,18 +403,18 @@ describe('Router', () => {
     const { bind } = recorder();
     const keys = router();
     let calls = 0;
-    keys.set('root', undefined, true, false, { bindings: [bind('quit', 'q')] });
+    keys.set('root', { bindings: [bind('quit', 'q')] });
     keys.subscribe(() => {
       calls += 1;
     });
     const [first] = keys.offered();
     const binding = { ...bind('quit', 'q'), ...(first && { command: first.binding.command }) };
-    keys.set('root', undefined, true, false, { bindings: [binding] });
+    keys.set('root', { bindings: [binding] });
     expect(calls).toBe(0);
     // The bindings that React has read stay the same (U47); a press runs the latest ones.
     expect(keys.offered()[0]).toBe(first);
     expect(keys.offers()[0]?.binding).toBe(binding);
-    keys.set('root', undefined, true, false, { bindings: [] });
+    keys.set('root', { bindings: [] });
     expect(calls).toBe(1);
   });
 });
