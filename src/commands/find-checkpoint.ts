@@ -17,7 +17,7 @@ import { type Better, betterThan, type HeldOutMean, heldOutOfStep } from '../que
 import { readPart } from '../queries/remembered-fallback.ts';
 import { trainingRunQuery } from '../queries/training.ts';
 import { heldOutRewardsQuery } from '../queries/training-curves.ts';
-import { idOf as idOfRow, type Resource } from '../resources/define.ts';
+import { idOf, type Resource } from '../resources/define.ts';
 import { type Rivals, rivalsOf } from '../resources/describe-held-out.ts';
 import { pagesOf } from '../resources/pages.ts';
 import { ifThere, isGone, isNotOffered } from '../service/errors.ts';
@@ -208,7 +208,7 @@ async function readingsOf(word: string, context: CommandContext): Promise<Readin
   const wholes: Found[] = [];
   const { name } = splitCheckpointName(word);
   const named = await lookUp([training], name, context, row => {
-    if (isCalled(training, row, word)) wholes.push({ resource: training, id: idOfRow(training, row), row });
+    if (isCalled(training, row, word)) wholes.push({ resource: training, id: idOf(training, row), row });
   });
   const readings = checkpointReadings(
     word,

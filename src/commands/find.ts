@@ -5,7 +5,7 @@ import { enumerated } from '../base/enumerated.ts';
 import { readShared } from '../queries/query-context.ts';
 import { rememberRows } from '../queries/remembered-fallback.ts';
 import { resourceNamed, resourceOfId, resources } from '../resources/catalogue.ts';
-import { idOf as idOfRow, isFoundByLabel, pluralName, type Resource, singularName } from '../resources/define.ts';
+import { idOf, isFoundByLabel, pluralName, type Resource, singularName } from '../resources/define.ts';
 import { pagesOf, type ResourcePage } from '../resources/pages.ts';
 import { affectsAllRequests, isGone, isNotOffered, NotFoundError, ServiceError } from '../service/errors.ts';
 import { rememberedAt } from '../store/seen.ts';
@@ -31,9 +31,7 @@ export function resourceOrThrow(name: string): Resource {
 export function isCalled(resource: Resource, row: object, word: string): boolean {
   const titles = resource.columns.filter(({ id }, index) => index === 0 || id === 'title');
   const ownName: unknown = 'name' in row ? row.name : undefined;
-  return [idOfRow(resource, row), resource.label?.(row), ...titles.map(({ value }) => value(row)), ownName].includes(
-    word,
-  );
+  return [idOf(resource, row), resource.label?.(row), ...titles.map(({ value }) => value(row)), ownName].includes(word);
 }
 
 /** Why lists may have unread rows, and whether they were cut off. */
@@ -156,7 +154,7 @@ export async function lookUp(
       return { rows: [], gaps: noGaps };
     });
     gaps.push(named.gaps);
-    for (const row of named.rows) rows.push({ resource, id: idOfRow(resource, row), row });
+    for (const row of named.rows) rows.push({ resource, id: idOf(resource, row), row });
   }
   const byId = rows.filter(({ id }) => id === word);
   if (byId.length > 0) return { found: byId, isListed: true };
@@ -169,7 +167,7 @@ export async function lookUp(
     });
     // Given a word that looks like another kind of id, the service may return a different row.
     const isSure = among.length === 1 && !looksLike;
-    if (isFound(tried) && (isSure || idOfRow(resource, tried.row) === word)) {
+    if (isFound(tried) && (isSure || idOf(resource, tried.row) === word)) {
       // An id belongs to one resource.
       return { found: [tried], isListed: false };
     }
@@ -298,7 +296,7 @@ function noneFound(word: string, { among, looksLike, refusal, unlisted, unread, 
 }
 
 /** The id for an id or a name. @throws CommandError as `findAmong` does */
-export async function idOf(resource: Resource, word: string, context: CommandContext): Promise<string> {
+export async function idNamed(resource: Resource, word: string, context: CommandContext): Promise<string> {
   try {
     return (await findAmong([resource], word, context)).id;
   } catch (error) {

@@ -28,7 +28,7 @@ import { clean, safeJson } from '../text/sanitise.ts';
 import { isSameStatus } from '../text/status-spelling.ts';
 import { Notes } from '../workbench/notes.ts';
 import { CommandError, exitCodes } from './exit.ts';
-import { findAmong, idOf, resourceOrThrow } from './find.ts';
+import { findAmong, idNamed, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
 import { LackingColumns } from './lacking-columns.ts';
 import { ListOutput } from './list-output.ts';
@@ -191,7 +191,7 @@ async function scopeOf(flags: Flags, { scopes = [] }: Resource, context: Command
 
 /** The query value that narrows a list to the row with this id or name. */
 async function scopeValue(of: Resource, word: string, context: CommandContext): Promise<string> {
-  if (!of.scopeValue) return idOf(of, word, context);
+  if (!of.scopeValue) return idNamed(of, word, context);
   try {
     const { row } = await findAmong([of], word, context);
     return of.scopeValue(row) ?? word;
@@ -484,7 +484,7 @@ async function measuredRows(
     shown: hasColumns(flags) || flags.wide ? shown.map(({ id }) => id) : [],
     scope,
     range: context.config.preferences.compare.rewardRange,
-    ...(flags.baseline !== undefined && { baseline: await idOf(resource, flags.baseline, context) }),
+    ...(flags.baseline !== undefined && { baseline: await idNamed(resource, flags.baseline, context) }),
   };
   return new MeasuredRows(resource, resource.list(scope).id, options, context, io);
 }

@@ -144,7 +144,7 @@ export function deploymentFacts(
 /** The facts, including the origin and, if the deployment is active, the deployment it replaced. */
 async function withWholeOrigin(deployment: Deployment, context: QueryContext): Promise<WholeFacts> {
   const trace = async (row: Deployment): Promise<TracedDeployment> => {
-    const from_run = await originOf(row, context).catch(error => unlessAborted(error, context));
+    const from_run = await originOf(row, context).catch(error => ignoreFailure(error, context));
     return from_run ? { ...row, from_run } : row;
   };
   const whole = await trace(deployment);
@@ -154,7 +154,7 @@ async function withWholeOrigin(deployment: Deployment, context: QueryContext): P
     const pages = deployment.is_active ? pagesOf(deployments, {}, context) : [];
     for await (const page of pages) pushAll(rows, page.rows);
   } catch (error) {
-    unlessAborted(error, context);
+    ignoreFailure(error, context);
   }
   const before = servedBefore(deployment, rows);
   const { from_run } = whole;
@@ -166,7 +166,7 @@ async function withWholeOrigin(deployment: Deployment, context: QueryContext): P
 }
 
 /** Ignores an error from the service. @throws the error if the user interrupted */
-function unlessAborted(error: unknown, { signal }: QueryContext): undefined {
+function ignoreFailure(error: unknown, { signal }: QueryContext): undefined {
   if (signal.aborted || !(error instanceof ServiceError)) throw error;
 }
 

@@ -13,7 +13,7 @@ import { type AnyQuery, cachedQuery, fetchOnce, type LiveQuery } from '../querie
 import type { QueryContext } from '../queries/query-context.ts';
 import { type KnownResource, keyOf } from '../queries/statuses/known-resource.ts';
 import { isGone, isNotOffered, ServerError } from '../service/errors.ts';
-import { type InboxEvent, nameOf } from '../workbench/inbox.ts';
+import { type InboxEvent, keyOfEvent } from '../workbench/inbox.ts';
 import type { Workbench } from '../workbench/workbench.ts';
 import { elsewhereInWindow, inTurn, type Turn, windowMs } from './rotation-budget.ts';
 import { dueLists, type Frame, listedKinds, seeListed } from './rotation-lists.ts';
@@ -283,4 +283,4 @@ export const watchList = (workbench: Workbench): ListSource<WatchedResource> =>
   followedList<WatchedResource>(workbench, watchKey, keyOf);
 
 export const inboxList = (workbench: Workbench): ListSource<InboxEvent> =>
-  followedList<InboxEvent>(workbench, inboxKey, nameOf);
+  followedList<InboxEvent>(workbench, inboxKey, keyOfEvent);

@@ -69,7 +69,7 @@ const openedSetting = 'inbox opened';
 const noticedAt = (event: InboxEvent | undefined): number => event?.detail.noticedAt ?? event?.at ?? 0;
 
 /** The key for an event in a map. */
-export const nameOf = ({ kind, id, what }: EventKey): string => `${what} ${kind} ${id}`;
+export const keyOfEvent = ({ kind, id, what }: EventKey): string => `${what} ${kind} ${id}`;
 
 /** The stored part of a resource: everything but its long curve and undefined fields. */
 function detailOf(known: Omit<KnownResource, 'kind' | 'id' | 'label'>): EventDetail {
@@ -204,7 +204,7 @@ export class Inbox {
 
   /** The events during the last absence that the user has not dismissed. */
   missed(): readonly InboxEvent[] {
-    return this.#list.filter(event => this.#missed.has(nameOf(event)));
+    return this.#list.filter(event => this.#missed.has(keyOfEvent(event)));
   }
 
   /** Whether the change may have happened during the last absence. */
@@ -245,7 +245,7 @@ export class Inbox {
   ended(transition: Transition, now = Date.now()): void {
     const { resource } = transition;
     this.clear('stall', resource);
-    if (this.isMissed(transition)) this.#missed.add(nameOf({ ...resource, what: 'end' }));
+    if (this.isMissed(transition)) this.#missed.add(keyOfEvent({ ...resource, what: 'end' }));
     const endTime = endInstant(resource, now);
     const { ended, lastReadAt = 0 } = transition;
     const before = this.#recordedEnd(resource);
@@ -274,7 +274,7 @@ export class Inbox {
         const to = this.#absence?.to ?? 0;
         const exact = failedAt === undefined ? endInstant(observation, at) : failedAt.exact;
         if ((exact ?? parseTime(observation.startedAt) ?? to) <= to)
-          this.#missed.add(nameOf({ ...observation, what: 'end' }));
+          this.#missed.add(keyOfEvent({ ...observation, what: 'end' }));
         this.#remembered().events.remove({ kind, id, what: 'end' });
         this.#put('end', known, exact, at);
         this.#statuses.noteEnd(observation, at);
@@ -347,7 +347,7 @@ export class Inbox {
     fromStep?: number,
   ): InboxEvent | undefined {
     const { kind, id } = resource;
-    const name = nameOf({ kind, id, what });
+    const name = keyOfEvent({ kind, id, what });
     const { heldAtStep = 0 } = alarm;
     const raised = this.#raised.get(name);
     if (raised && heldAtStep === (raised.heldAtStep ?? 0)) return undefined;
@@ -392,7 +392,7 @@ export class Inbox {
    * @param overAtStep keeps the event, with this step
    */
   clear(what: string, { kind, id }: Pick<KnownResource, 'kind' | 'id'>, overAtStep?: number): void {
-    if (!this.#raised.delete(nameOf({ kind, id, what }))) return;
+    if (!this.#raised.delete(keyOfEvent({ kind, id, what }))) return;
     const { events } = this.#remembered();
     const event = events.find({ kind, id, what });
     if (event && overAtStep !== undefined) events.put({ ...event, detail: { ...event.detail, overAtStep } });
@@ -411,8 +411,8 @@ export class Inbox {
   dismiss(events: readonly EventKey[]): boolean {
     if (events.length === 0) return true;
     const isSaved = this.#remembered().events.dismiss(events);
-    const gone = new Set(events.map(nameOf));
-    this.#set(this.#list.filter(event => !gone.has(nameOf(event))));
+    const gone = new Set(events.map(keyOfEvent));
+    this.#set(this.#list.filter(event => !gone.has(keyOfEvent(event))));
     return isSaved;
   }
 
@@ -433,8 +433,8 @@ export class Inbox {
   }
 
   #find(key: EventKey): InboxEvent | undefined {
-    const name = nameOf(key);
-    return this.#list.find(event => nameOf(event) === name);
+    const name = keyOfEvent(key);
+    return this.#list.find(event => keyOfEvent(event) === name);
   }
 
   #put(what: string, known: KnownResource, exact: number | undefined, otherwise: number, alarm?: EventDetail): void {
@@ -460,7 +460,7 @@ export class Inbox {
   #readRaised(): Map<string, Pick<EventDetail, 'heldAtStep'>> {
     const alarms = this.#remembered().events.alarms() as InboxEvent[];
     const active = alarms.filter(({ detail }) => detail.overAtStep === undefined);
-    return new Map(active.map(alarm => [nameOf(alarm), alarm.detail]));
+    return new Map(active.map(alarm => [keyOfEvent(alarm), alarm.detail]));
   }
 
   #set(list: readonly InboxEvent[]): void {

@@ -15,7 +15,7 @@ import { rewardName } from '../../resources/watch.ts';
 import { reward } from '../../text/numbers.ts';
 import { clean, sanitiseLine } from '../../text/sanitise.ts';
 import { truncate } from '../../text/width.ts';
-import { isBad, nameOf } from '../../workbench/inbox.ts';
+import { isBad, keyOfEvent } from '../../workbench/inbox.ts';
 import type { AnyJob } from '../../workbench/jobs.ts';
 import { useBackgroundPolling } from '../data/use-watched.ts';
 import { useWorkbench } from '../data/workbench.tsx';
@@ -102,9 +102,9 @@ function useMissedNotice(toast: (toast: Toast) => void, isShown: boolean): void 
   const [announced] = useState(() => new Set<string>());
   useEffect(() => {
     return inbox.subscribe(() => {
-      const names = inbox.missed().map(nameOf);
-      if (names.every(name => announced.has(name))) return;
-      for (const name of names) announced.add(name);
+      const keys = inbox.missed().map(keyOfEvent);
+      if (keys.every(key => announced.has(key))) return;
+      for (const key of keys) announced.add(key);
       if (isShown) return;
       toast({
         kind: inbox.missed().some(isBad) ? 'danger' : 'info',
