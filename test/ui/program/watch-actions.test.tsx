@@ -100,6 +100,19 @@ it('offers no action that does not apply to all marked lines, and none that dele
   expect(cancelled).toEqual([]);
 });
 
+it('offers on a pinned trajectory what its own view does', async () => {
+  const { service } = busy();
+  service.answers.getTrajectory = ({ trajectory_id = '' }) => ({ trajectory_id, task_id: 'sums', status: 'running' });
+  const memory = RememberedStore.inMemory('test');
+  memory.pin({ kind: 'trajectory', id: 'traj_1', label: 'sums' });
+  const screen = openWorld(service, { view: 'watch' }, { remembered: () => memory });
+  await screen.waitFor(text => /sums .*running/.test(text));
+  await screen.type('/sums\r');
+  await screen.waitFor('▸ ★ sums');
+  await screen.press('+');
+  await screen.waitFor('Log a reward');
+});
+
 it('groups lines with Z, folds them with z and enter, and keeps that; marks and filters reach what is folded', async () => {
   const { service, cancelled } = busy();
   const path = storeFolder(onTestFinished);

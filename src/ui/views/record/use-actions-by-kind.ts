@@ -1,6 +1,6 @@
 /** Actions on rows that belong to several resources. */
 import type { ActionTable } from '../../../resources/action.ts';
-import { resourceAt } from '../../../resources/catalogue.ts';
+import { resourceOfKind } from '../../../resources/catalogue.ts';
 import type { Resource } from '../../../resources/define.ts';
 import { checkpointActions, training } from '../../../resources/training.ts';
 import type { Binding } from '../../keys/router.tsx';
@@ -10,18 +10,12 @@ import { type ActedRows, useActionsOfAll } from './use-actions.tsx';
 const withoutDeletion = ({ actions = {} }: Resource): ActionTable<object> =>
   Object.fromEntries(Object.entries(actions).filter(([, action]) => !action.destructive));
 
-const actedRows = (name: string): Pick<ActedRows, 'resource' | 'actions'> => {
-  const resource = resourceAt({ view: 'list', resource: name });
-  return { resource, actions: withoutDeletion(resource) };
-};
-
-const byKind: ReadonlyMap<string, () => Pick<ActedRows, 'resource' | 'actions'>> = new Map([
-  ['training', () => actedRows('training')],
-  ['run', () => actedRows('runs')],
-  ['deployment', () => actedRows('deployments')],
-  ['benchmark', () => actedRows('benchmarks')],
-  ['checkpoint', () => ({ resource: training, actions: checkpointActions }) as unknown as ActedRows],
-]);
+/** Undefined for a kind without actions, such as an upload. */
+function actedKind(kind: string): Pick<ActedRows, 'resource' | 'actions'> | undefined {
+  if (kind === 'checkpoint') return { resource: training, actions: checkpointActions } as unknown as ActedRows;
+  const resource = resourceOfKind(kind);
+  return resource && { resource, actions: withoutDeletion(resource) };
+}
 
 export interface RowOfKind {
   readonly kind: string;
@@ -33,10 +27,9 @@ export function useActionsByKind(): (rows: readonly RowOfKind[]) => readonly Bin
   const bindingsOf = useActionsOfAll();
   return rows => {
     const parts = [...Map.groupBy(rows, ({ kind }) => kind)].map(([kind, those]) => {
-      const { resource, actions } = byKind.get(kind)?.() ?? {};
-      return resource && actions && { resource, actions, rows: those.flatMap(({ record }) => record ?? []) };
+      const acted = actedKind(kind);
+      return acted && { ...acted, rows: those.flatMap(({ record }) => record ?? []) };
     });
-    // A line such as an upload has no actions.
     if (parts.length === 0 || parts.includes(undefined)) return [];
     const bindings = bindingsOf(parts.filter(part => part !== undefined));
     const unread = rows.filter(({ record }) => record === undefined).length;
