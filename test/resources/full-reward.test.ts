@@ -60,6 +60,10 @@ it('is shown beside the mean on screen', () => {
     0,
     [0, 1],
   );
-  const lines = summaryLines({ eval_run_id: 'evr_1', status: 'completed' }, undefined, summary, 100, createTheme());
+  const lines = summaryLines(
+    { run: { eval_run_id: 'evr_1', status: 'completed' }, rewards: summary },
+    100,
+    createTheme(),
+  );
   expect(lines.map(stripVTControlCharacters)).toContain('mean 0.500 of 3 rewards  full reward 1 of 3 (33.3%)');
 });

@@ -87,21 +87,23 @@ function meanParts(
   ];
 }
 
-/**
- * Name, status and progress, the mean and how many rewards are missing, and how certain the mean is.
- *
- * @param rewardedAt when the last new reward arrived, in epoch milliseconds
- * @param alarm the run's state in Watch, if it is in alarm
- */
+interface SummarisedRun {
+  readonly run: MeasuredRun;
+  readonly progress?: EvalProgress | undefined;
+  readonly rewards?: RewardSummary | undefined;
+  /** How certain the mean is, in words. */
+  readonly certainty?: string;
+  /** When the last new reward arrived, in epoch milliseconds. */
+  readonly rewardedAt?: number | undefined;
+  /** The run's state in Watch, if it is in alarm. */
+  readonly alarm?: LineState | undefined;
+}
+
+/** Name, status and progress, the mean and how many rewards are missing, and how certain the mean is. */
 export function summaryLines(
-  run: MeasuredRun,
-  progress: EvalProgress | undefined,
-  rewards: RewardSummary | undefined,
+  { run, progress, rewards, certainty = '', rewardedAt, alarm }: SummarisedRun,
   width: number,
   theme: Theme,
-  certainty = '',
-  rewardedAt?: number,
-  alarm?: LineState,
 ): string[] {
   const { styles } = theme;
   const outcome = outcomeOf(run, progress, rewards);

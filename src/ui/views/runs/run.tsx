@@ -205,7 +205,11 @@ function useHead(
   const title = truncate(sanitiseLine(shown.display_name ?? shown.eval_run_id), width);
   return [
     ...(state.isRead
-      ? summaryLines(measured, progress, summary, width, theme, certainty, rewardedAt, state.alarm)
+      ? summaryLines(
+          { run: measured, progress, rewards: summary, certainty, rewardedAt, alarm: state.alarm },
+          width,
+          theme,
+        )
       : [theme.styles.title(title), ...(state.isUnread ? [theme.styles.muted(asking)] : [])]),
     ...state.problems(shown.failure?.message, width),
     ...(notes.length > 0 ? [theme.styles.warning(truncate(notes.join('  ·  '), width))] : []),

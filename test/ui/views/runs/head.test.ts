@@ -30,13 +30,15 @@ const rewardsOf = (...values: (number | null)[]): TrajectoryReward[] =>
 function head(status: string, rewards: readonly TrajectoryReward[] | undefined, progress: Partial<EvalProgress> = {}) {
   const full: EvalProgress = { eval_run_id: 'evr_1', total_rollouts: 28, ...progress };
   const summary = rewards && summariseRewards(rewards, full.total_rollouts);
-  return summaryLines({ ...run, status }, full, summary, 100, theme).map(stripVTControlCharacters);
+  return summaryLines({ run: { ...run, status }, progress: full, rewards: summary }, 100, theme).map(
+    stripVTControlCharacters,
+  );
 }
 
 it('cuts off no time since when a run without a status has its rewards', () => {
   const unreported: EvalRun = { ...run, status: null };
   const at = Date.parse('2026-01-01T00:00:00Z');
-  const lines = summaryLines(unreported, undefined, summariseRewards(rewardsOf(1)), 40, theme, '', at);
+  const lines = summaryLines({ run: unreported, rewards: summariseRewards(rewardsOf(1)), rewardedAt: at }, 40, theme);
   expect(lines.every(line => stripVTControlCharacters(line).length <= 40)).toBe(true);
   expect(lines.slice(1, 3).map(stripVTControlCharacters).join(' ')).toMatch(
     /^The service reports no status; no new reward since \d{4}-\d{2}-\d{2} \d{2}:\d{2}$/,
@@ -75,7 +77,7 @@ describe('the mean', () => {
   it('of the service is shown with that of the rewards if they differ', () => {
     const ended = { ...run, status: 'completed', reward_mean: 0.25 };
     const rewards = summariseRewards(rewardsOf(0.5, null), 2);
-    expect(summaryLines(ended, undefined, rewards, 100, theme)[2]).toContain('(0.500 by the 1 reward listed)');
+    expect(summaryLines({ run: ended, rewards }, 100, theme)[2]).toContain('(0.500 by the 1 reward listed)');
   });
 
   it('counts a reward that names neither its trajectory nor its task', () => {
@@ -102,7 +104,7 @@ describe('the interval', () => {
     // Clopper and Pearson: 19 of 20.
     expect(words).toBe('95% CI 0.751 to 0.999 over 20 tasks');
     const ended = { ...run, status: 'completed' };
-    expect(summaryLines(ended, undefined, undefined, 100, theme, words).at(-1)).toBe(words);
+    expect(summaryLines({ run: ended, certainty: words }, 100, theme).at(-1)).toBe(words);
     expect(runFacts(ended, undefined, words)).toContainEqual({ label: 'interval', value: words });
   });
 
@@ -145,7 +147,7 @@ describe('the interval', () => {
   it('is wrapped, so that its condition and its bounds are read to the end (X21, out29 B1)', () => {
     const words = '95% CI 0.416 to 0.484 over 300 tasks, if the run has ended and these are all its rollouts';
     const said = (certain: string) =>
-      summaryLines(run, undefined, undefined, 56, theme, certain).slice(3).map(stripVTControlCharacters);
+      summaryLines({ run, certainty: certain }, 56, theme).slice(3).map(stripVTControlCharacters);
     expect(said(words)).toEqual([
       '95% CI 0.416 to 0.484 over 300 tasks, if the run has',
       'ended and these are all its rollouts',
@@ -162,7 +164,7 @@ describe('the interval', () => {
       defaultRange,
     );
     const lines = (width: number) =>
-      summaryLines({ ...run, status: 'completed' }, undefined, rewards, width, theme)
+      summaryLines({ run: { ...run, status: 'completed' }, rewards }, width, theme)
         .slice(2)
         .map(stripVTControlCharacters);
     const [all = ''] = lines(100);
@@ -272,7 +274,7 @@ describe('the interval', () => {
 describe('the counts', () => {
   it('say what could not be read, and do not take it for missing', () => {
     const rewards = summariseRewards(rewardsOf(0, 1), undefined, 1);
-    const lines = summaryLines({ ...run, status: 'completed' }, undefined, rewards, 100, theme);
+    const lines = summaryLines({ run: { ...run, status: 'completed' }, rewards }, 100, theme);
     const [, , mean] = lines.map(stripVTControlCharacters);
     expect(mean).toBe('mean 0.500 of 2 rewards  1 reward could not be read');
   });
