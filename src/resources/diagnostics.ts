@@ -1,15 +1,29 @@
 /** Diagnostics of training steps: a service's measurements besides the reward. */
 import type { TrainerCurve } from '../contract/trainer-curve.ts';
+import type { StepDiagnostics } from '../contract/training.ts';
+import { percent, reward } from '../text/numbers.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 
-/** Labels for the local service's diagnostics. Other services' diagnostics keep their field names. */
-const diagnosticLabels = new Map([
-  ['kl', 'KL to the base model'],
-  ['entropy', 'entropy'],
-  ['gradient_norm', 'gradient norm'],
-  ['equal_groups', 'tasks with equal rewards'],
-  ['truncated', 'answers cut off'],
-]);
+/** The local service's diagnostics, and which of them are shares. Other services' diagnostics keep their field names. */
+const diagnostics = [
+  { field: 'kl', label: 'KL to the base model' },
+  { field: 'entropy', label: 'entropy' },
+  { field: 'gradient_norm', label: 'gradient norm' },
+  { field: 'equal_groups', label: 'tasks with equal rewards', isShare: true },
+  { field: 'truncated', label: 'answers cut off', isShare: true },
+] as const;
+
+const diagnosticLabels = new Map<string, string>(diagnostics.map(({ field, label }) => [field, label]));
+
+/** A step's diagnostics, e.g. `KL to the base model 0.0210, entropy 3.10, gradient norm 0.420, …`. */
+export const describeDiagnostics = (step: StepDiagnostics): string =>
+  diagnostics
+    .flatMap(({ field, label, ...kind }) => {
+      const value = step[field];
+      if (value == null) return [];
+      return 'isShare' in kind ? `${percent(value)} of the ${label}` : `${label} ${reward(value)}`;
+    })
+    .join(', ');
 
 /** A diagnostic's values by step. */
 export interface Diagnostic {

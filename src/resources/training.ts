@@ -3,7 +3,7 @@
 import type { EvalRun } from '../contract/evaluations.ts';
 import { isUnreadable } from '../contract/lists.ts';
 import { hasEnded } from '../contract/status.ts';
-import type { Checkpoint, StepDiagnostics, TrainingRun } from '../contract/training.ts';
+import type { Checkpoint, TrainingRun } from '../contract/training.ts';
 import { type Column, plainColumn } from '../present/column.ts';
 import { type Fact, failureFacts, optionLines, referenceFact, statusFact, warningFacts } from '../present/fact.ts';
 import type { Range } from '../present/statistics/tasks.ts';
@@ -28,7 +28,6 @@ import { heldOutRewardsQuery, trainerRewardsQuery } from '../queries/training-cu
 import { trajectoryKeys } from '../queries/trajectories.ts';
 import { ifThere } from '../service/errors.ts';
 import { rememberedAt } from '../store/seen.ts';
-import { percent, reward } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { type ActionTable, running, single, untilStopped } from './action.ts';
 import { benchmarkActions } from './benchmarks.ts';
@@ -43,6 +42,7 @@ import {
 import { defineResource, type Measures } from './define.ts';
 import { type Deployed, deployedAs } from './deployments.ts';
 import { describeBest, describeHeldOut } from './describe-held-out.ts';
+import { describeDiagnostics } from './diagnostics.ts';
 import { heldOutFields, withHeldOutPoint } from './held-out-fields.ts';
 import { measureEach } from './measure-each.ts';
 import type { MeasuredRun } from './measured-run.ts';
@@ -52,20 +52,6 @@ import { outagesOfRun, withRunsInProduction } from './production.ts';
 import { pooledRewardsQuery, withCertainty } from './run-certainty.ts';
 import { maxStarts } from './start-plan.ts';
 import { type HeldOut, type MeasuredTraining, measures, trainingColumns } from './training-columns.ts';
-
-/** A step's diagnostics, e.g. `KL to the base model 0.0210, entropy 3.10, gradient norm 0.420, …`. */
-function describeDiagnostics(diagnostics: StepDiagnostics | null | undefined): string | undefined {
-  if (!diagnostics) return undefined;
-  const { kl, entropy, gradient_norm, equal_groups, truncated } = diagnostics;
-  const words = [
-    kl == null ? '' : `KL to the base model ${reward(kl)}`,
-    entropy == null ? '' : `entropy ${reward(entropy)}`,
-    gradient_norm == null ? '' : `gradient norm ${reward(gradient_norm)}`,
-    equal_groups == null ? '' : `${percent(equal_groups)} of the tasks with equal rewards`,
-    truncated == null ? '' : `${percent(truncated)} of the answers cut off`,
-  ].filter(Boolean);
-  return words.length === 0 ? undefined : words.join(', ');
-}
 
 /**
  * @param held the run's held-out rewards, if known
@@ -91,7 +77,7 @@ export function trainingFacts(run: ProgressedRun, held?: HeldOut, range?: Range,
     { label: 'took', value: describeRunTime(run) },
     { label: 'by', value: run.created_by },
     { label: 'pipeline', value: run.pipeline_run_id },
-    { label: `step ${run.diagnostics?.step ?? ''}`, value: describeDiagnostics(run.diagnostics) },
+    { label: `step ${run.diagnostics?.step ?? ''}`, value: run.diagnostics && describeDiagnostics(run.diagnostics) },
     { label: 'options', value: optionLines(run.options) },
   ];
 }
