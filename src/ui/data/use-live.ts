@@ -15,6 +15,9 @@ export interface Live<Data> {
   readonly refresh: () => void;
 }
 
+/** Data of a view besides its list: a refresh reads it too; with a freshness, it counts for the view's. */
+export type LivePart = Pick<Live<unknown>, 'refresh'> & Partial<Pick<Live<unknown>, 'freshness'>>;
+
 /** A manual refresh resends requests that have made no progress for this long, in milliseconds. */
 const patienceMs = 5_000;
 

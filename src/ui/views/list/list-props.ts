@@ -12,7 +12,7 @@ import type { Place, SearchedTexts } from '../../../resources/place.ts';
 import type { ResourceRef } from '../../../store/store.ts';
 import type { Pane } from '../../app/view.tsx';
 import type { PagedList } from '../../data/use-list.ts';
-import type { Live } from '../../data/use-live.ts';
+import type { LivePart } from '../../data/use-live.ts';
 import type { Binding } from '../../keys/router.tsx';
 import type { TableState } from '../../widgets/table/table-state.ts';
 import type { Table } from '../../widgets/table/use-table.ts';
@@ -42,8 +42,7 @@ export interface ResourceListProps<Row> {
   /** Stable name under which the user's choice of columns is saved. */
   readonly name: string;
   readonly source: ListSource<Row>;
-  /** The view's other data besides the list: it counts for the freshness, and a refresh reads all of it. */
-  readonly parts?: readonly (Pick<Live<unknown>, 'refresh'> & Partial<Pick<Live<unknown>, 'freshness'>>)[];
+  readonly parts?: readonly LivePart[];
   /** Whether the parent was deleted; the header shows it. */
   readonly deleted?: boolean;
   /** Rows to show instead of the list's own. */

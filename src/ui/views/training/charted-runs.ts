@@ -11,7 +11,7 @@ import { trainerRewardsQuery } from '../../../queries/training-curves.ts';
 import { isNotOffered } from '../../../service/errors.ts';
 import { parseTime } from '../../../text/time.ts';
 import { useHeldOutQuery } from '../../data/use-held-out.ts';
-import { type Live, useLive, useLives } from '../../data/use-live.ts';
+import { type Live, type LivePart, useLive, useLives } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import type { RunCurves, StepTime } from './curves.ts';
 
@@ -28,7 +28,7 @@ export interface LiveCurves extends RunCurves {
   /** The trainer curve's freshness; it has a point for each step. */
   readonly freshness: Freshness;
   /** The curves, for refreshing them; they are not final while a round is incomplete. */
-  readonly parts: readonly (Pick<Live<unknown>, 'refresh'> & Partial<Pick<Live<unknown>, 'freshness'>>)[];
+  readonly parts: readonly LivePart[];
 }
 
 const none: readonly never[] = [];
