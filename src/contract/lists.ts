@@ -3,6 +3,7 @@
  * to create.
  */
 import { isRecord, own } from '../base/own-property.ts';
+import { counted } from '../text/numbers.ts';
 
 /** The names under which services wrap a list, the document's first. */
 const wrappings = ['items', 'data', 'results'] as const;
@@ -85,5 +86,5 @@ export function describePartlyRead(rows: readonly object[]): string | undefined 
   const partly = rows.filter(row => Object.hasOwn(row, unreadableFields)) as Readonly<Record<string, object>>[];
   if (partly.length === 0) return undefined;
   const names = [...new Set(partly.flatMap(row => Object.keys(row[unreadableFields] ?? {})))].slice(0, 3);
-  return `${partly.length} row${partly.length === 1 ? '' : 's'} shown without unreadable fields: ${names.join(', ')}`;
+  return `${counted(partly.length, 'row')} shown without unreadable fields: ${names.join(', ')}`;
 }

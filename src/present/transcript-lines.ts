@@ -5,6 +5,7 @@ import { inBatches } from '../base/many.ts';
 import { perObject } from '../base/memo.ts';
 import { rowsMadeOf } from '../contract/lists.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
+import { counted } from '../text/numbers.ts';
 import { displayWidth, truncate } from '../text/width.ts';
 import { wrap } from '../text/wrap.ts';
 import {
@@ -174,7 +175,7 @@ function foldedOf(block: Block, width: number, marks: TranscriptMarks): Laid {
     return { bounds: [0, title.length, 0], headingEnd: inBrackets(key), hidden: [place + title.length + 1, end] };
   }
   if (summary) {
-    const more = summary.more === 0 ? '' : `  (+${summary.more} line${summary.more === 1 ? '' : 's'})`;
+    const more = summary.more === 0 ? '' : `  (+${counted(summary.more, 'line')})`;
     const room = (tail: string): number => width - indent.length - displayWidth(tail);
     const isWhole = more === '' && displayWidth(summary.text) <= room('');
     const tails = [[summary.id, isWhole ? '' : key], [isWhole ? '' : key], [summary.id]].map(

@@ -13,6 +13,7 @@ import type { QueryContext } from '../queries/query-context.ts';
 import { rememberRows } from '../queries/remembered-fallback.ts';
 import { cutOffMessage, readPages } from '../service/pagination.ts';
 import { keptOfKind } from '../store/seen.ts';
+import { counted } from '../text/numbers.ts';
 import type { ResourceOf } from './define.ts';
 import type { Scope } from './place.ts';
 
@@ -66,11 +67,11 @@ export async function* pagesOf<Row extends object>(
       page.isCutOff ? cutOffMessage : '',
       page.note ?? '',
     ];
-    const unreadable = dropped === 0 ? '' : `${dropped} row${dropped === 1 ? '' : 's'} could not be read`;
+    const unreadable = dropped === 0 ? '' : `${counted(dropped, 'row')} could not be read`;
     const notes = [
       unreadable,
       describePartlyRead(partly) ?? '',
-      repeated === 0 ? '' : `${repeated} row${repeated === 1 ? '' : 's'} with a duplicate id left out`,
+      repeated === 0 ? '' : `${counted(repeated, 'row')} with a duplicate id left out`,
       others === 0 ? '' : describeUnrelated(others),
       unsure.size === 0 ? '' : describeUnsure(unsure.size),
       ...rest,

@@ -3,6 +3,7 @@ import type { ListQuery, Page } from '../../contract/common.ts';
 import { cursorAfter, hasMoreAfter, unreadableIn } from '../../contract/lists.ts';
 import { CapabilityMissingError, isNotOffered } from '../../service/errors.ts';
 import type { SavedList } from '../../store/lists.ts';
+import { counted } from '../../text/numbers.ts';
 import type { Activity } from '../polling.ts';
 import type { QueryContext } from '../query-context.ts';
 import type { Observation } from '../statuses/known-resource.ts';
@@ -49,7 +50,7 @@ export type AnnotatedPage<Row> = Page<Row> & {
 
 /** The note about rows left out because the service did not apply the list's filter. */
 export const describeUnrelated = (others: number): string =>
-  `${others} unrelated row${others === 1 ? '' : 's'} left out: the service did not apply the filter`;
+  `${counted(others, 'unrelated row')} left out: the service did not apply the filter`;
 
 /** The note about rows that may not belong to the list. */
 export const describeUnsure = (rows: number): string =>

@@ -287,7 +287,7 @@ export function heldOutNote(heldOut: readonly HeldOutReward[]): string | undefin
     isOutstanding(last.point) ? 'the round is incomplete' : '',
     failed ? `${failed} failed` : '',
     cancelled ? `${cancelled} cancelled` : '',
-    earlier > 0 ? `incomplete at ${earlier} earlier step${earlier === 1 ? '' : 's'} too` : '',
+    earlier > 0 ? `incomplete at ${counted(earlier, 'earlier step')} too` : '',
   ];
   return `held-out at step ${step}: ${words.filter(Boolean).join(', ')}`;
 }
