@@ -209,10 +209,10 @@ function filterCandidates(line: Line, io: CommandIo): Promise<Candidate[]> {
   const resource = resourceNamed(line.args[0] ?? '');
   if (!resource) return Promise.resolve([]);
   const { partial } = line;
-  return onService(line, io, async ({ config, memory }) => {
+  return onService(line, io, async ({ compare, memory }) => {
     const { kind } = resource;
     const rows = kind === undefined ? [] : memory.list(kind).map(({ record }) => record);
-    const columns = resource.measures?.columns(rows, config.preferences.compare.rewardRange) ?? resource.columns;
+    const columns = resource.measures?.columns(rows, compare.rewardRange) ?? resource.columns;
     const { from, words } = completeFilter(partial, columns, rows);
     return words.map(word => [`${partial.slice(0, from)}${word}`, 'column or value']);
   });

@@ -1,9 +1,7 @@
 /** `benchtop describe`: describes a training run's curves, and its teaching signal. */
 import type { TrainingRun } from '../contract/training.ts';
 import { findingKinds } from '../present/audit.ts';
-import type { Range } from '../present/statistics/tasks.ts';
 import { describeTeaching, type GroupCounts, teachingOf, teachingTurn, widenedRange } from '../present/teaching.ts';
-import type { QueryContext } from '../queries/query-context.ts';
 import { type ReadStep, readSteps, stepsIn, stepsToRead } from '../queries/step-rewards.ts';
 import { heldOutRewardsQuery, trainerRewardsQuery } from '../queries/training-curves.ts';
 import { nothingFound, readAudit } from '../resources/audit.ts';
@@ -35,8 +33,8 @@ export async function run({ args: [word = ''], flags }: CommandInput<'describe'>
       trainerRewardsQuery(id, true).read(context).catch(unread('The trainer rewards')),
     ]);
     for (const answer of [heldOut, trainer]) isPart = noteUnreadable(answer, io) || isPart;
-    const { rewardRange } = context.config.preferences.compare;
-    const teaching = await readTeaching(id, trainer && stepsIn(trainer), rewardRange, context, (error, step) =>
+    const { rewardRange } = context.compare;
+    const teaching = await readTeaching(id, trainer && stepsIn(trainer), context, (error, step) =>
       unread(`Step ${step}`)(error),
     );
     const words = [...describeTrainingCurves(heldOut, trainer, rewardRange), ...teaching.words];
@@ -74,8 +72,7 @@ interface Teaching {
 async function readTeaching(
   runId: string,
   steps: Float64Array | undefined,
-  rewardRange: Range,
-  context: QueryContext,
+  context: CommandContext,
   onUnread: (error: unknown, step: number) => void,
 ): Promise<Teaching> {
   if (!steps) return { words: ['teaching signal: unknown without the trainer rewards'], record: null };
@@ -86,7 +83,7 @@ async function readTeaching(
     if (!isNotOffered(error)) throw error;
     return { words: ['teaching signal: the service lists no rewards by step'], record: null };
   }
-  const range = widenedRange(rewardRange, read);
+  const range = widenedRange(context.compare.rewardRange, read);
   const taught = read.map(step => teachingOf(step, range));
   return {
     words: describeTeaching(taught, steps.length),
@@ -105,7 +102,7 @@ interface Output {
 }
 
 async function printAudit(id: string, context: CommandContext, { flags, io }: Output): Promise<number> {
-  const { findings, read, unread } = await readAudit(id, context.config.preferences.compare.rewardRange, context);
+  const { findings, read, unread } = await readAudit(id, context.compare.rewardRange, context);
   for (const { what, error } of unread) io.note(clean`${what} could not be read. ${describeError(error)}`);
   const record = {
     training_run_id: id,

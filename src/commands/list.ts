@@ -483,7 +483,7 @@ async function measuredRows(
     // JSON has the whole rows; --wide adds the measured values.
     shown: hasColumns(flags) || flags.wide ? shown.map(({ id }) => id) : [],
     scope,
-    range: context.config.preferences.compare.rewardRange,
+    range: context.compare.rewardRange,
     ...(flags.baseline !== undefined && { baseline: await idNamed(resource, flags.baseline, context) }),
   };
   return new MeasuredRows(resource, resource.list(scope).id, options, context, io);

@@ -23,7 +23,7 @@ export function withAlarms(
   rows: readonly MeasuredTraining[],
   context: CommandContext,
 ): Promise<readonly MeasuredTraining[]> {
-  const { memory, config } = context;
+  const { memory, compare } = context;
   return Promise.all(
     rows.map(async row => {
       const { training_run_id: id, status, created_at, bench_id, held_out: heldOut, trainer_reward } = row;
@@ -34,7 +34,7 @@ export function withAlarms(
       };
       const reading = { ...readingOf(known, memory.progressOf(id), silentAt(row, context)), heldOut };
       const rules = await alarmRulesOf(bench_id ?? undefined, context);
-      const alarms = alarmsIn(judge(reading, rules, config.preferences.compare.rewardRange));
+      const alarms = alarmsIn(judge(reading, rules, compare.rewardRange));
       return alarms.length > 0 ? { ...row, alarm: alarms.map(({ words }) => words).join('; ') } : row;
     }),
   );

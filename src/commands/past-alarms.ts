@@ -37,7 +37,7 @@ const unlessMissing = <Answer>(reading: Promise<Answer>, none: Answer): Promise<
   });
 
 async function reportOn({ resource, id, row }: Found, rules: AlarmRules, context: CommandContext, io: CommandIo) {
-  const { rewardRange } = context.config.preferences.compare;
+  const { rewardRange } = context.compare;
   if (resource.kind !== 'training') {
     const label = labelOf(resource, row);
     const run = await lookAt({ kind: resource.kind ?? '', id, label }, context);

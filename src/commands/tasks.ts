@@ -81,7 +81,7 @@ export async function run({ args: [word = ''], flags }: CommandInput<'tasks'>, i
     if (other) checkBenchmarks([owner, other], io);
     const tasks = groupsOf(rows, {
       run: rewards,
-      range: context.config.preferences.compare.rewardRange,
+      range: context.compare.rewardRange,
       passAt: flags.passAt,
       base: other && scoresByTask(other.rows),
     });

@@ -104,7 +104,7 @@ export class WatchedAlarms {
   async see(seen: FollowedState): Promise<void> {
     const { id, label, kind = '', status, done, total, mean, graded, failed, parent, startedAt } = seen;
     const { measured, failedRounds, endTime, waits } = seen;
-    const { memory, config } = this.#context;
+    const { memory, compare } = this.#context;
     // If this fails, the next response reads the rules again.
     this.#rules ??= alarmRulesOf(parent, this.#context);
     const rules = await this.#rules.catch((error: unknown) => {
@@ -133,7 +133,7 @@ export class WatchedAlarms {
     await this.#readMore({ ...observed, id }, rules);
     const known = { ...observed, checkpoints: this.#checkpoints, ends: this.#ends, ...this.#counts };
     const reading = readingOf(known, memory.progressOf(id), done === undefined ? undefined : Date.now());
-    const verdicts = judge(reading, rules, config.preferences.compare.rewardRange);
+    const verdicts = judge(reading, rules, compare.rewardRange);
     this.#noteUnjudged(seen, rules, verdicts, reading);
     for (const [name, alarm] of verdicts) {
       if (alarm || !this.#open.delete(name)) continue;
