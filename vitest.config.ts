@@ -34,6 +34,8 @@ export default defineConfig({
     reporters: ['default', './test/setup/totals.ts'],
     // Tests wait for terminals, polls and other processes about half of the time: two workers more than there are cores.
     maxWorkers: availableParallelism() + 2,
+    // For `test/setup/run.ts`, which waits for the processes that tests have stopped.
+    teardownTimeout: 120_000,
     sequence: { sequencer: LongFirst },
     // Some tests run vitest in a copy with the same node_modules, which would empty this cache meanwhile.
     fsModuleCache: false,

@@ -9,7 +9,7 @@ export interface LeftProcess {
 }
 
 /** How long a process that a test has stopped may take to exit, in milliseconds. */
-const graceMs = 10_000;
+const graceMs = 60_000;
 
 /** The processes that name this folder in their arguments, environment or working folder. Linux only. */
 export function processesIn(folder: string): LeftProcess[] {
