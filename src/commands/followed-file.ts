@@ -12,7 +12,7 @@ import { type FileTrajectory, Reading, trajectoriesIn } from '../uploads/foreign
 import type { ShownFile } from '../workbench/workbench.ts';
 import type { CommandIo } from './io.ts';
 import { progressEvery } from './list-output.ts';
-import { Unread, withOpenFile } from './trajectory-files.ts';
+import { FileProblems, withOpenFile } from './trajectory-files.ts';
 
 /** How often to check the file, in milliseconds. */
 const lookMs = 1_000;
@@ -160,7 +160,7 @@ export class FollowedFile implements ShownFile {
       import('../local/store/file-rows.ts'),
     ]);
     const reading = new Reading(this.#score);
-    const unread = new Unread();
+    const unread = new FileProblems();
     const lost = await fillFolder(this.#dataFolder, (stores, organization) =>
       withOpenFile(this.#path, this.#io, file =>
         this.#store(file, new FileRows(stores, organization, this.#name, this.#given), reading, unread),
@@ -177,7 +177,7 @@ export class FollowedFile implements ShownFile {
   }
 
   /** Stores the new part, or all of a file that was rewritten. Returns how many trajectories could not be read. */
-  async #store(file: FileHandle, rows: FileRows, reading: Reading, unread: Unread): Promise<number> {
+  async #store(file: FileHandle, rows: FileRows, reading: Reading, unread: FileProblems): Promise<number> {
     const { size: bytes } = await file.stat();
     const isGrown = (await hashOf(file, this.#done.bytes)) === this.#done.hash;
     const hash = await hashOf(file, bytes);
@@ -202,7 +202,12 @@ export class FollowedFile implements ShownFile {
    *
    * @param isStill whether the file is not growing
    */
-  async #add(all: AsyncIterable<FileTrajectory>, rows: FileRows, unread: Unread, isStill: boolean): Promise<number> {
+  async #add(
+    all: AsyncIterable<FileTrajectory>,
+    rows: FileRows,
+    unread: FileProblems,
+    isStill: boolean,
+  ): Promise<number> {
     let [place, lost] = [0, this.#done.unread];
     clearTimeout(this.#nextLook);
     for await (const each of all) {

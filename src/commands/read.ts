@@ -18,7 +18,7 @@ import { type FileReading, FollowedFile, storable } from './followed-file.ts';
 import { emptyHeap, keepHeapSmall } from './heap.ts';
 import type { CommandIo } from './io.ts';
 import type { CommandInput } from './table/commands.ts';
-import { Unread, withFile, withOpenFile } from './trajectory-files.ts';
+import { FileProblems, withFile, withOpenFile } from './trajectory-files.ts';
 
 type Flags = CommandInput<'read'>['flags'];
 
@@ -44,7 +44,7 @@ function receiveItem(item: Record<string, unknown>, place: string) {
 /** Prints the transcripts, or the trajectories as JSON Lines. */
 async function printAll(path: string, { json, score }: Flags, io: CommandIo, cut?: string): Promise<ExitCode> {
   const reading = new Reading(score);
-  const unread = new Unread();
+  const unread = new FileProblems();
   let count = 0;
   await withOpenFile(path, io, async file => {
     for await (const each of trajectoriesIn(file, reading)) {

@@ -18,8 +18,11 @@ interface Kind {
   count: number;
 }
 
-/** The unreadable parts of a file. Keeps only the first errors of each kind, because a file may have millions. */
-export class Unread {
+/**
+ * The parts of a file that cannot be read, or were not stored. Keeps only the first errors of each kind, because a file
+ * may have millions.
+ */
+export class FileProblems {
   readonly #kinds = new Map<string, Kind>();
   #count = 0;
 

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { errorCode, errorMessage } from '../base/errors.ts';
 import { newFileProblem } from '../base/new-file.ts';
-import { errorClass } from '../present/outcome-classes.ts';
 import { describeMissingSecret } from '../resources/benchmarks.ts';
 import { type ErrorDetails, ServiceError } from '../service/errors.ts';
 import { bytes, counted } from '../text/numbers.ts';
@@ -33,7 +32,7 @@ import type { CommandIo } from './io.ts';
 import { checkField, printRecord, printsRecord } from './output.ts';
 import { type MissingSecrets, missingSecrets } from './readiness.ts';
 import type { CommandInput } from './table/commands.ts';
-import { withFile } from './trajectory-files.ts';
+import { FileProblems, withFile } from './trajectory-files.ts';
 import { printBenchmarkPlan, printTrajectoryPlan } from './upload-plan.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
@@ -283,24 +282,6 @@ const reportRecord = ({
   request_id: requestId,
 });
 
-/** How many trajectories with the same reason to name. */
-const maxNamed = 3;
-
-/** Notes which trajectories failed, and what the service reports on others. Those with the same reason are counted. */
-function noteOutcomes(outcomes: readonly TrajectoryOutcome[], io: CommandIo): void {
-  const noted = outcomes.flatMap(outcome => {
-    const { place, status, failed, isReported } = outcome;
-    const reason = describeReason(outcome) || status;
-    const words = failed ? reason : clean`${status}: ${reason}`;
-    return failed || isReported ? [{ place, words }] : [];
-  });
-  for (const alike of Map.groupBy(noted, ({ words }) => errorClass(words)).values()) {
-    for (const { place, words } of alike.slice(0, maxNamed)) io.note(clean`${place}: ${words}`);
-    const more = alike.length - maxNamed;
-    if (more > 0) io.note(`${more} more like ${more === 1 ? 'this' : 'these'}: --json lists all.`);
-  }
-}
-
 /** Notes the trajectories that were not sent again, and the service's message for each trajectory. */
 function noteUpload(job: TrajectoryUpload, flags: Flags, io: CommandIo): void {
   const { dataset, unrecorded } = job;
@@ -326,7 +307,14 @@ function noteUpload(job: TrajectoryUpload, flags: Flags, io: CommandIo): void {
   for (const words of warnings) io.note(`${words} --new sends all of the file.`);
   for (const note of job.notes) io.note(note);
   if (!flags.json) {
-    noteOutcomes(job.outcomes, io);
+    const problems = new FileProblems();
+    for (const outcome of job.outcomes) {
+      const { place, status, failed, isReported } = outcome;
+      const words = describeReason(outcome) || status;
+      if (failed) problems.add(place, words);
+      else if (isReported) problems.add(place, clean`${status}: ${words}`);
+    }
+    problems.note(io);
     for (const report of job.reports) io.note(describeReport(report));
     if (job.outcomes.some(({ status }) => status === 'counted'))
       io.note('The service counts the trajectories but does not say which are stored, skipped or failed.');

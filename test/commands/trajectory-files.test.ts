@@ -7,7 +7,7 @@ import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import type { CommandIo } from '../../src/commands/io.ts';
-import { Unread, withOpenFile } from '../../src/commands/trajectory-files.ts';
+import { FileProblems, withOpenFile } from '../../src/commands/trajectory-files.ts';
 import { cliOn } from './cli.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'own-form-'));
@@ -47,7 +47,7 @@ it('keep nothing in memory of most lines that cannot be read', async () => {
     collect();
     return process.memoryUsage().heapUsed / 1e6;
   };
-  const unread = new Unread();
+  const unread = new FileProblems();
   const before = usedMegabytes();
   for (let index = 1; index <= 60_000; index += 1)
     unread.add(`line ${index}`, `It is not JSON: ${index} ${'x'.repeat(200)}`);

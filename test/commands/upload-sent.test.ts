@@ -105,8 +105,8 @@ it('names three lines that fail for the same reason, and counts the others', asy
     ...[1, 2, 3].map(line => `line ${line}: It is not JSON`),
     ...[7, 8, 9].map(line => `line ${line}: refused`),
   ]);
-  expect(notes).toContain('3 more like these: --json lists all.');
-  expect(notes).toContain('1 more like this: --json lists all.');
+  expect(notes).toContain('and 3 more: It is not JSON.');
+  expect(notes).toContain('and 1 more: refused (no).');
 });
 
 it('names the lines of the file, and saves them as they are in it, though it converts them (attack31 B5)', async () => {
