@@ -111,10 +111,3 @@ function isPlain(row: unknown): row is TrainerReward {
   const { step, trainer_reward } = row as Partial<TrainerReward>;
   return Number.isFinite(step) && (trainer_reward == null || Number.isFinite(trainer_reward));
 }
-
-/** The curve of these rows. */
-export function trainerCurveOf(rows: readonly unknown[]): TrainerCurve {
-  const reader = new TrainerCurveReader();
-  for (const row of rows) reader.add(row);
-  return reader.curve();
-}

@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { endpoints } from '../../src/contract/endpoints.ts';
-import { trainerCurveOf } from '../../src/contract/trainer-curve-reader.ts';
 import type { Action } from '../../src/queries/action.ts';
 import {
   benchmarkList,
@@ -62,6 +61,7 @@ import {
 import { Capabilities } from '../../src/service/capabilities.ts';
 import { RememberedStore } from '../../src/store/store.ts';
 import { fakeService } from '../service/fake-service.ts';
+import { trainerCurveOf } from '../trainer-curve.ts';
 
 const { signal } = new AbortController();
 

@@ -4,7 +4,6 @@ import * as z from 'zod/mini';
 import { endpoints } from '../../src/contract/endpoints.ts';
 import { notePage } from '../../src/contract/lists.ts';
 import { emptyCurve } from '../../src/contract/trainer-curve.ts';
-import { trainerCurveOf } from '../../src/contract/trainer-curve-reader.ts';
 import { checkpointList, checkpointQuery, lastCheckpoint, lastDeployable } from '../../src/queries/checkpoints.ts';
 import {
   deploymentList,
@@ -45,6 +44,7 @@ import { CapabilityMissingError } from '../../src/service/errors.ts';
 import { rememberedAt } from '../../src/store/seen.ts';
 import { RememberedStore } from '../../src/store/store.ts';
 import { fakeService } from '../service/fake-service.ts';
+import { trainerCurveOf } from '../trainer-curve.ts';
 
 it.each([
   [

@@ -1,8 +1,8 @@
 /** The rollouts of steps: which are read, and that none is read twice. */
 import { describe, expect, it } from 'vitest';
-import { trainerCurveOf } from '../../src/contract/trainer-curve-reader.ts';
 import { type ReadStep, readSteps, stepRewardsQuery, stepsIn, stepsToRead } from '../../src/queries/step-rewards.ts';
 import { RememberedStore } from '../../src/store/store.ts';
+import { trainerCurveOf } from '../trainer-curve.ts';
 import { notFound, scriptedService } from './scripted-service.ts';
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);

@@ -2,7 +2,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { unreadableIn } from '../../src/contract/lists.ts';
 import { lastReward, stepValues, type TrainerCurve } from '../../src/contract/trainer-curve.ts';
-import { TrainerCurveReader, trainerCurveOf } from '../../src/contract/trainer-curve-reader.ts';
+import { TrainerCurveReader } from '../../src/contract/trainer-curve-reader.ts';
 import { trainerRewardsQuery } from '../../src/queries/training-curves.ts';
 import { ResponseError } from '../../src/service/errors.ts';
 import { RememberedStore } from '../../src/store/store.ts';
@@ -15,6 +15,7 @@ import {
   serviceAt,
   text,
 } from '../service/hostile-server.ts';
+import { trainerCurveOf } from '../trainer-curve.ts';
 
 /** Returns a function that reads the next curve of the service, with the columns of the previous one. */
 async function readingFrom(...answers: readonly Behaviour[]) {

@@ -2,7 +2,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { emptyCurve } from '../../../../src/contract/trainer-curve.ts';
-import { trainerCurveOf } from '../../../../src/contract/trainer-curve-reader.ts';
 import { decidingSplit, heldOutMeans } from '../../../../src/queries/held-out.ts';
 import { describeHeldOut } from '../../../../src/resources/describe-held-out.ts';
 import {
@@ -22,6 +21,7 @@ import {
 import { chartLines } from '../../../../src/ui/views/training/use-curves.tsx';
 import { initialChartState } from '../../../../src/ui/widgets/line-chart/chart-state.ts';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
+import { trainerCurveOf } from '../../../trainer-curve.ts';
 
 const trainer = trainerCurveOf([1, 2, 3].map(step => ({ step, trainer_reward: step / 10 })));
 const options = { smoothing: 0, range: [0, 1] } as const;
