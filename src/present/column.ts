@@ -142,7 +142,8 @@ export type NameOf = (id: string) => string | undefined;
 
 /** A column that shows and sorts by a text in place of its value. Programs get the value; filters accept both. */
 export const columnShownAs = <Row>(column: Column<Row>, text: (row: Row) => string): Column<Row> => ({
-  ...{ ...column, text },
+  ...column,
+  text,
   sortedBy: row => text(row) || undefined,
 });
 

@@ -84,7 +84,9 @@ export async function lookAt(ref: ResourceRef, context: QueryContext): Promise<C
       ? describeFailedRounds(failedRounds)
       : undefined;
   return {
-    ...{ ...known, done, heldOut },
+    ...known,
+    done,
+    heldOut,
     bestHeldOut: best && describeBest(best, range),
     heldOutFields: heldOutFields(measured, range, failedRounds),
     unreadable: unreadable.map(({ message }) => message),

@@ -183,7 +183,8 @@ export function rewardTitle(rows: readonly WatchedResource[]): string {
 
 /** The deciding reward of a line: the last held-out reward, or the mean of an evaluation. */
 const rewardColumn = (heldOut: Column<WatchedResource>, title = heldOut.title): Column<WatchedResource> => ({
-  ...{ ...heldOut, title },
+  ...heldOut,
+  title,
   // A mean may have its counts beside it.
   width: title === heldOut.title ? title.length : { min: Math.max(5, title.length), max: 20, grow: 1 },
   sortedBy: row => (isTrainers(row) ? heldOut.sortedBy?.(row) : worstMean(row)),
@@ -251,7 +252,8 @@ export function watchColumns(options: WatchColumnsOptions): readonly Column<Watc
     { id: 'best-interval', title: 'BEST CI' },
   );
   const ranked = (column: Column<WatchedResource>, decides: number): Column<WatchedResource> => ({
-    ...{ ...column, wide: true },
+    ...column,
+    wide: true,
     ...(room >= narrow && { decides }),
   });
   const isNarrow = room < narrow;

@@ -256,10 +256,7 @@ function paneLines(
   const grid = { width, height, theme, chart, notes, range };
   if (panels.length > 0) {
     const legend = runs.length > 1 ? [runLegend(runs, width, theme)] : [];
-    const rows = gridLines(panels, all, {
-      ...{ ...grid, ownAxes: true },
-      height: Math.max(1, height - legend.length),
-    });
+    const rows = gridLines(panels, all, { ...grid, ownAxes: true, height: Math.max(1, height - legend.length) });
     return { lines: [...rows, ...legend].slice(0, height), plotWidth: width };
   }
   if (drawn.isObserved && drawn.series.length === 0)
