@@ -296,7 +296,6 @@ class EndWait {
   async #ended(status: string): Promise<ExitCode> {
     const { change, until } = this.#options;
     const { isDone = isSuccess } = change ?? {};
-    const { service, memory, signal } = this.#context;
     const { label, id } = this.#ref;
     if (isDone(status)) return exitCodes.done;
     if (until && this.#isJudgedOver && !this.#isLast(status)) {
@@ -307,7 +306,7 @@ class EndWait {
       if (!this.#last || !isOver(this.#last)) this.#adviseUntil();
       return exitCodes.endUnseen;
     }
-    await this.#parts.reportLast({ service, memory, signal });
+    await this.#parts.reportLast(this.#context);
     return exitCodes.failed;
   }
 
@@ -326,7 +325,7 @@ class EndWait {
   }
 
   async #late(): Promise<ExitCode> {
-    const { service, memory } = this.#context;
+    const { service } = this.#context;
     const { change, until, timeout: seconds = 0 } = this.#options;
     const { label, id } = this.#ref;
     const isKnown = this.#silentSince === undefined || Date.now() - this.#silentSince < ordinaryMs;
@@ -347,7 +346,7 @@ class EndWait {
     const words = isKnown ? describeLate(late) : describeLost(change?.participle, service.gate.state());
     this.#io.note(clean`${label} ${words}`, { id });
     const signal = AbortSignal.any([this.#io.signal, AbortSignal.timeout(lateMs)]);
-    if (!change && isKnown) await this.#parts.reportLast({ service, memory, signal });
+    if (!change && isKnown) await this.#parts.reportLast({ ...this.#context, signal });
     return exitCodes.timeout;
   }
 }

@@ -57,12 +57,12 @@ export class Regrading {
   readonly stop = (): void => this.#stop.abort(new Error('stopped'));
 
   /** Reads and grades the rollouts. Never rejects; the state holds the error. */
-  async run(connect: () => Promise<Omit<QueryContext, 'signal'>>): Promise<void> {
+  async run(connect: (signal: AbortSignal) => Promise<QueryContext>): Promise<void> {
     const { signal } = this.#stop;
     const graded: Regraded[] = [];
     const left = { failed: 0, running: 0 };
     try {
-      const context = { ...(await connect()), signal };
+      const context = await connect(signal);
       const rollouts = await readRollouts(this.owner, context);
       signal.throwIfAborted();
       const { rows, notes } = rollouts;

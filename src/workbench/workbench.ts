@@ -10,6 +10,7 @@ import { FailedQueries } from '../queries/failed-queries.ts';
 import { Lists } from '../queries/lists/lists.ts';
 import { defaultStaleMs } from '../queries/live-query.ts';
 import type { PollIntervals } from '../queries/polling.ts';
+import type { QueryContext } from '../queries/query-context.ts';
 import type { QueryHost } from '../queries/query-host.ts';
 import { observeAnswers } from '../queries/statuses/observe.ts';
 import { Restarts } from '../queries/statuses/restarts.ts';
@@ -118,13 +119,7 @@ export class Workbench implements QueryHost {
   });
   readonly lists = new Lists(
     this.cache,
-    async signal => ({
-      service: await this.service(),
-      signal,
-      memory: this.remembered,
-      compare: this.compare,
-      isFollowed: true,
-    }),
+    async signal => this.contextFor(await this.service(), signal),
     () => (this.#closing ? undefined : this.remembered),
   );
   readonly #opened = { at: Date.now(), monotonic: performance.now() };
@@ -228,6 +223,11 @@ export class Workbench implements QueryHost {
       onAll: (all, { askedAt = 0 }) => this.records.keepOnly(all, askedAt),
       onGone: subject => this.records.gone(subject),
     });
+  }
+
+  /** The context for reads by the screen. */
+  contextFor(service: Service, signal: AbortSignal): QueryContext {
+    return { service, signal, memory: this.remembered, compare: this.compare, isFollowed: true };
   }
 
   /** The alarms for a benchmark's runs. */

@@ -47,8 +47,7 @@ function useWork<Result>(): Work<Result> {
       try {
         const { signal } = controller;
         const service = await unlessStopped(workbench.service(), signal);
-        const context = { service, signal, memory: workbench.remembered };
-        const objection = await unlessStopped(Promise.resolve(check?.(context)), signal);
+        const objection = await unlessStopped(Promise.resolve(check?.(workbench.contextFor(service, signal))), signal);
         if (objection !== undefined) throw new Error(objection);
         const result = await work(service, signal);
         setState({ kind: 'done', result });

@@ -114,12 +114,12 @@ export function ConfirmChange({ parts, onClose }: ConfirmChangeProps) {
  * the names, while the question is shown.
  */
 function useReads(rows: readonly ChangedRow[], onRead: (rows: readonly ChangedRow[]) => void) {
-  const { service, remembered: memory } = useWorkbench();
+  const workbench = useWorkbench();
   const [isReady, setReady] = useState(rows.every(isCertain));
   const [named, setNamed] = useState<ReadonlyMap<ChangedRow, ChangedRow | undefined>>(new Map());
   // Only the rows from the first render count: the window is about them.
   const [read] = useState(() => async (signal: AbortSignal): Promise<void> => {
-    const context = { service: await unlessStopped(service(), signal), signal, memory };
+    const context = workbench.contextFor(await unlessStopped(workbench.service(), signal), signal);
     const found = isReady ? rows : await withOutages(rows, context);
     if (!isReady) onRead(found);
     setReady(true);

@@ -22,7 +22,7 @@ export function usePromptBinding(): (rollout: Rollout) => Binding {
   const ask = async (rollout: Trajectory | string): Promise<void> => {
     try {
       const signal = AbortSignal.timeout(timeoutMs);
-      const context = { service: await workbench.service(), signal, memory: workbench.remembered };
+      const context = workbench.contextFor(await workbench.service(), signal);
       const trajectory = typeof rollout === 'string' ? await trajectoryQuery(rollout).read(context) : rollout;
       const prompt = promptOf(trajectory);
       if (!prompt) {
@@ -42,7 +42,9 @@ export function usePromptBinding(): (rollout: Rollout) => Binding {
         view: 'chat',
         ...(model !== undefined && { model }),
         prompt: {
-          ...{ ...texts, trajectory: trajectory.trajectory_id, words: [words, ...without].join(' ') },
+          ...texts,
+          trajectory: trajectory.trajectory_id,
+          words: [words, ...without].join(' '),
           ...(second !== undefined && { second }),
           ...(training !== undefined && { training }),
           ...(trajectory.task_id && { task: trajectory.task_id }),

@@ -79,19 +79,17 @@ const formatLabels: Readonly<Record<ExportFormat, string>> = {
 
 /** Saves a file, and shows its progress among the exports. @param stopped a second signal that stops it */
 export function saveOther<Result>(
-  { exports, service: connect, remembered: memory, compare, file }: Workbench,
+  workbench: Workbench,
   title: string,
   save: (reading: FileReading) => Promise<Result>,
   stopped?: AbortSignal,
 ): Promise<Result> {
-  return exports.run(title, async ({ signal: ownSignal, onProgress }) => {
+  return workbench.exports.run(title, async ({ signal: ownSignal, onProgress }) => {
     const signal = stopped ? AbortSignal.any([ownSignal, stopped]) : ownSignal;
-    const { background: service } = await unlessAborted(connect(), signal);
+    const { background } = await unlessAborted(workbench.service(), signal);
     const waiter = { signal, onProgress };
-    return unlessAborted(
-      save({ service, memory, compare, signal, onRead: onProgress, waiter, isFollowed: true, fileNotes: file?.notes }),
-      signal,
-    );
+    const context = workbench.contextFor(background, signal);
+    return unlessAborted(save({ ...context, onRead: onProgress, waiter, fileNotes: workbench.file?.notes }), signal);
   });
 }
 

@@ -71,7 +71,7 @@ function useOpenReference(): (reference: Reference) => Promise<boolean> {
     shell.toast({ kind: 'info', text: clean`Searching for the training run of ${reference.id}…` });
     try {
       const signal = AbortSignal.timeout(searchMs);
-      const context = { service: await workbench.service(), signal, memory: workbench.remembered };
+      const context = workbench.contextFor(await workbench.service(), signal);
       const run = await new OriginSearch().runOf({ checkpoint_id: reference.id }, context);
       const place =
         run && placeOfReference({ ...reference, within: run.training_run_id }, run.display_name ?? undefined);

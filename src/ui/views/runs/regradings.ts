@@ -27,10 +27,7 @@ export function startRegrading(workbench: Workbench, regrading: Regrading): stri
     words: clean`The regrading of ${label(regrading.owner.row) ?? regrading.owner.id}. Its grades will not be kept`,
     stop: regrading.stop,
   });
-  const connect = async () => {
-    const { background: service } = await workbench.service();
-    return { service, memory: workbench.remembered, compare: workbench.compare, isFollowed: true };
-  };
+  const connect = async (signal: AbortSignal) => workbench.contextFor((await workbench.service()).background, signal);
   void regrading.run(connect).finally(() => workbench.unfinished.delete(id));
   return id;
 }

@@ -76,7 +76,7 @@ async function allOf<Row>(workbench: Workbench, source: ListSource<Row>, signal:
 export async function* pagesOf(workbench: Workbench, { scope, step }: SearchedTexts, signal: AbortSignal): Pages {
   const { run, training: trainingRun, dataset, benchmark } = scope;
   if (step !== undefined && trainingRun !== undefined) {
-    const context = { service: await workbench.service(), signal, memory: workbench.remembered };
+    const context = workbench.contextFor(await workbench.service(), signal);
     for (const { rewards } of await readSteps(trainingRun, [step], context)) yield ofRewards(rewards);
   } else if (benchmark !== undefined) {
     const ofBenchmark = { benchmark };

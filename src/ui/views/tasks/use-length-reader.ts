@@ -148,7 +148,7 @@ function useReading(read: Read, wantedOf: (isAll: boolean) => readonly Trajector
     update();
     void workbench
       .service()
-      .then(service => readInto(read, wanted, { service, signal, memory: workbench.remembered }))
+      .then(service => readInto(read, wanted, workbench.contextFor(service, signal)))
       .then(() => end(), end);
     return () => {
       controller.abort();
