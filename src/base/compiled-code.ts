@@ -81,10 +81,10 @@ function whenUsed(id: string): object {
 }
 
 /**
- * Loads the bundle's `.cjs` files with compiled code from a folder. Missing code is written there, no later than when
+ * Loads the bundle's `.cjs` files with compiled code from a folder. Missing code is written there, at the latest when
  * the process exits.
  *
- * @param purpose the purpose of the process: each runs different functions
+ * @param purpose what the process is for, which decides the functions that it runs
  */
 export function cacheCompiledCode(root: string, purpose: string): void {
   folder = join(root, `${process.version}-${process.arch}`, purpose);
@@ -96,7 +96,9 @@ export function cacheCompiledCode(root: string, purpose: string): void {
   process.on('exit', saveCompiledCode);
 }
 
-/** Writes code that is missing, including functions that have run so far. Call this before changing V8's flags. */
+/**
+ * Writes missing code to the cache, including the functions that have run so far. Call this before changing V8's flags.
+ */
 export function saveCompiledCode(): void {
   for (const compiled of uncachedScripts) writeCode(compiled);
   uncachedScripts = [];

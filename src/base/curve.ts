@@ -50,7 +50,7 @@ export function curveOfColumns(xs: Float64Array, ys: Float64Array): Curve {
   );
 }
 
-/** More gaps than this are not added to a curve: its steps would hardly be regular. */
+/** If a curve has more gaps than this, none are added: its steps are hardly regular. */
 const maxGaps = 1_000_000;
 
 /** Adds a gap to the curve at each x that is missing between evenly spaced ones. */

@@ -69,7 +69,7 @@ export function changesNumber(typed: string): boolean {
   try {
     JSON.parse(typed, look);
   } catch {
-    // It is sent as text.
+    // Text that is not JSON is sent unchanged.
   }
   return isChanged;
 }

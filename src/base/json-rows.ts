@@ -68,7 +68,7 @@ export class JsonRows {
   /** The number of unchanged blocks; final once a block differs. */
   #same = 0;
   #isSame = true;
-  /** The bytes so far of the block being compared. */
+  /** The bytes received so far of the block being compared. */
   #compared: Uint8Array[] = [];
   #missingBytes = 0;
   /** The hash and size of the block being parsed. */

@@ -22,7 +22,7 @@ interface Gap {
   readonly count: number;
 }
 
-/** The gaps in ascending steps, judged by their common distance. */
+/** The gaps in ascending steps: where steps are further apart than their common distance. */
 export function stepGaps(steps: ArrayLike<number>): readonly Gap[] {
   const common = commonDistance(steps);
   const gaps: Gap[] = [];

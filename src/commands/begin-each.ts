@@ -58,7 +58,7 @@ async function sendEach<Input extends object>(
   const together = starts.map(({ input, flags }) => ({ input, chosen: flags.idempotencyKey }));
   const group = groupOf(together);
   startKeys.awaitStarts(keyed, together);
-  // Look all runs up first: sending the last request closes the group.
+  // Look up all runs first: sending the last request closes the group.
   const known: (object | undefined)[] = [];
   for (const start of together) {
     const id = startKeys.startOf(keyed, start, group);

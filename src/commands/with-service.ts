@@ -42,7 +42,7 @@ export interface CommandContext {
   readonly takesKind?: boolean;
   /** Whether the word may also be the path of a file. */
   readonly takesPath?: boolean;
-  /** How the file was read that has the rollouts, in sentences; undefined if they are on the service. */
+  /** How the rollouts' file was read, in sentences; undefined if the rollouts are on the service. */
   readonly fileNotes?: readonly string[];
 }
 

@@ -53,8 +53,8 @@ export function placeIn(answer: string, expected: string): number {
 export const wordsIn = (text: string): string[] => folded(text).match(/\p{L}+/gu) ?? [];
 
 /**
- * A number such as -5, .5, 1,234.5 or 1e3. A hyphen inside a word is no sign. Commas are thousands' only if all groups
- * have three digits, and not after the bracket of a list; \[ begins a formula, not a list.
+ * A number such as -5, .5, 1,234.5 or 1e3. A hyphen inside a word is not a sign. Commas separate thousands only if all
+ * groups have three digits, and never after the bracket of a list; \[ begins a formula, not a list.
  */
 const number =
   /(?:(?<![\p{L}\p{N}])-)?(?:(?<!(?<!\\)\[\s?-?)[1-9]\d{0,2}(?:,\d{3}(?!\d)){1,9}(?!(?:\.\d+)?,\d)(?:\.\d+)?|\d+(?:\.\d+)?|(?<![\p{L}\p{N}.])\.\d+)(?:e[+-]?\d{1,3}(?![\p{L}\p{N}]))?/u;

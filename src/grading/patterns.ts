@@ -18,7 +18,7 @@ export const longestMatchMs = maxWallMs(compileLimit) + maxWallMs(answerLimit);
 /** Time for compiling all of a benchmark's patterns, in milliseconds. 10,000 ordinary patterns need a second. */
 const benchmarkLimit = 10_000;
 
-/** Escapes: properties such as `\p{L}`, and others. */
+/** Matches properties such as `\p{L}`, and all other escapes. */
 const escapes = /\\(?:[pP]\{[^}\\]*\}|.)/gsu;
 const isProperty = (part: string): boolean => /^\\[pP]\{/.test(part);
 

@@ -121,8 +121,8 @@ export function compareTasks(base: ReadRewards, fresh: ReadRewards): ComparedTas
 }
 
 /**
- * Reads a run's rewards, and whether its checkpoint may have been chosen on the same tasks, which cannot change and is
- * read only once.
+ * Reads a run's rewards, and whether its checkpoint may have been chosen on the same tasks. The latter cannot change,
+ * so it is read only once.
  */
 function comparedRun(eval_run_id: string): (context: QueryContext) => Promise<ReadRewards> {
   let isChosen: boolean | undefined;

@@ -52,7 +52,7 @@ function endedState(row: WatchedResource, status: string, now: number): LineStat
   if (to === undefined) return { word, text: `${word}, ${ago}`, shortest: word, look };
   const ended = `${word} ${ago}`;
   if (from === undefined || to < from) return { word, text: ended, brief: ago, look };
-  // The time in the queue is part of it if nothing saw when it left the queue.
+  // This includes the time in the queue if nobody saw the run leave it.
   const most = row.beganAt === null ? 'up to ' : '';
   const text = `${ended}, took ${most}${duration(to - from)}`;
   return { word, text, short: `${ended}, ${most}${age(to - from)}`, shortest: ended, brief: ago, look };

@@ -39,7 +39,7 @@ import { type LongRead, type Owner, type OwnRollouts, withEnds } from './read.ts
 export type Blocks = AsyncGenerator<ReportBlock, void>;
 
 export interface ReportContext extends LongRead {
-  /** How the file was read that has the rollouts, in sentences; undefined if they are on the service. */
+  /** How the rollouts' file was read, in sentences; undefined if the rollouts are on the service. */
   readonly fileNotes?: readonly string[] | undefined;
   /** Called for everything left out. The report contains the same note. */
   readonly note: (words: string) => void;

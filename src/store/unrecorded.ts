@@ -11,7 +11,7 @@ export class UnrecordedError extends Error {
 
 /**
  * @param what the request and the effect of a repeat, e.g. `the upload cannot be recorded, and …`
- * @param anyway how to send it regardless, e.g. `benchtop upload --new sends all of it`
+ * @param anyway how to send it regardless, e.g. `benchtop upload --new sends the whole file`
  */
 export const describeUnrecorded = (what: string, why: string, anyway: string): string =>
   `${what}. ${why}. Repeat it once that is fixed; ${anyway} without a record.`;

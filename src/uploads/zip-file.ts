@@ -13,7 +13,7 @@ const zip64 = 0xffff_ffff;
 
 export interface ZipEntry {
   readonly name: string;
-  /** Where its compressed content is in the file, about. */
+  /** The approximate position of its compressed content in the file. */
   readonly start: number;
   readonly end: number;
   /** @throws Error if it is damaged, too large, or compressed with another method */

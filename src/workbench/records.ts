@@ -168,7 +168,7 @@ export class Records {
   /** Marks a resource that no longer exists on the service. */
   gone(subject: Subject): void {
     this.#of.statuses.gone(subject, this.#of.pins.has(subject.kind, subject.id));
-    // A pin on what this profile has never seen may be another account's, which still has it.
+    // A pinned resource that this profile has never seen may belong to another account, which still has it.
     if (this.#of.remembered().find(subject.kind, subject.id)) this.#forget(subject);
   }
 

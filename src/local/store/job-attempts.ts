@@ -18,7 +18,7 @@ export interface SetAside {
 interface Attempt {
   readonly job_id: string;
   readonly kind: JobKind;
-  /** Where it was when the service last ended abnormally. */
+  /** How far it had come when the service last ended abnormally. */
   readonly progress: number;
   /** How often the service has ended abnormally at that point. */
   readonly abnormal_ends: number;
@@ -26,7 +26,7 @@ interface Attempt {
 
 /** How to query and fail jobs of one kind. */
 export interface JobRecords {
-  /** Where a job is, e.g. how many rollouts it has recorded. It changes with all work, even if that is repeated. */
+  /** How far a job has come, e.g. how many rollouts it has recorded. Any work changes it, even repeated work. */
   readonly progress: (id: string) => number;
   /** Returns false if it has already ended. */
   readonly fail: (id: string, failure: Failure) => boolean;
@@ -89,8 +89,8 @@ export class JobAttempts {
   }
 
   /**
-   * At startup: counts the previous process's abnormal end, if any, and sets aside jobs that were running during too
-   * many of them. Returns the other interrupted jobs; any of them may be the cause.
+   * At startup: counts the previous process's abnormal end, if any, and sets aside jobs during which the service has
+   * ended abnormally too often. Returns the other interrupted jobs; any of them may be the cause.
    */
   recover(records: Readonly<Record<JobKind, JobRecords>>): { id: string; kind: JobKind }[] {
     const counted = existsSync(this.#countFile) ? 1 : 0;

@@ -33,7 +33,7 @@ export interface TaskMean {
   readonly rollouts: number;
   /** Whether the service does not report the number of rollouts. */
   readonly isUncounted: boolean;
-  /** The assumed number of rollouts per task, and how many more this makes than `rollouts`; 0 if none. */
+  /** The assumed number of rollouts per task, and how many rollouts this adds to `rollouts`; 0 if none. */
   readonly each: number;
   readonly unlistedRollouts: number;
   /** Whether only the other run has `each` rollouts in a task, so that this run need not have as many. */
@@ -116,7 +116,10 @@ export const withoutReward = ({ rollouts, rated }: TaskMean): number => rollouts
 export const lacksRewards = (run: TaskMean): boolean =>
   withoutReward(run) > 0 || run.unlistedRollouts > 0 || run.unlisted > 0;
 
-/** Maximum product of loose rollouts and tasks for placing rollouts singly. Above it, uses wider but valid bounds. */
+/**
+ * Up to this product of loose rollouts and tasks, rollouts are placed one by one. Above it, the bounds are wider, but
+ * valid.
+ */
 const maxPlacements = 100_000;
 
 /**

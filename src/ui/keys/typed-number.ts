@@ -43,7 +43,7 @@ export class TypedNumber {
     takeBack?.();
   }
 
-  /** Digits typed into a field are text. */
+  /** Forgets the digits so far, because digits typed into a field are text. */
   clear(): void {
     this.#digits = '';
   }

@@ -15,7 +15,7 @@ const oddPattern = /\p{Extended_Pictographic}|\p{Regional_Indicator}|\p{Cf}|\ufe
 /** Matches text longer than one accented character, e.g. a syllable, a number with a sign, a joined emoji. */
 const composedPattern = /^.\p{Mn}*\P{Mn}/su;
 
-/** Cells after a grapheme that a terminal may have drawn over. */
+/** How many cells after a disputed grapheme the terminal may have drawn over. */
 const spill = 2;
 
 /** Whether terminals disagree on the width of a grapheme: pictographs, joined characters, characters of width zero. */
@@ -62,7 +62,7 @@ function paintLine(pen: Pen, row: number, old: readonly Cell[], next: readonly C
   while (blankFrom > 0 && sameCell(next[blankFrom - 1], blank)) blankFrom -= 1;
   let lastChange = columns - 1;
   while (lastChange >= 0 && sameCell(old[lastChange], next[lastChange])) lastChange -= 1;
-  // Erases the rest of the line at once.
+  // Whether to erase the rest of the line instead of sending blanks.
   const erases = lastChange >= blankFrom && lastChange - blankFrom + 1 >= eraseFrom;
   const end = erases ? blankFrom : lastChange + 1;
   let column = 0;
@@ -85,7 +85,7 @@ function paintLine(pen: Pen, row: number, old: readonly Cell[], next: readonly C
       setStyle(pen, cell.style);
       pen.sent += cell.text;
       pen.column += cell.width;
-      // Terminals disagree on the width of these: reposition the cursor after them, and resend the following cells.
+      // Its width is disputed: reposition the cursor after it, and resend the following cells.
       if (isDisputed(cell.text)) {
         pen.row = -1;
         stop = Math.max(stop, Math.min(columns, index + cell.width + spill));
@@ -121,7 +121,7 @@ function paint(old: readonly string[], next: readonly string[], columns: number,
   return pen.sent;
 }
 
-/** Scrolling by at most this many lines is always shorter. */
+/** Scrolling by at most this many lines always takes fewer bytes than repainting in place. */
 const surelyShorter = 2;
 
 /** The bytes that turn one frame into another on a terminal `columns` wide. Empty if they look the same. */
