@@ -74,7 +74,7 @@ export const describeAnswerer = (model: string): string => `answered by ${model}
 
 /** E.g. `calls the tool search with {"q":"tea"}`. */
 export const describeCall = ({ name, input }: ToolCall): string =>
-  `calls the tool ${name || 'without a name'}${input === '' ? '' : ` with ${input}`}`;
+  `${name === '' ? 'calls a tool without a name' : `calls the tool ${name}`}${input === '' ? '' : ` with ${input}`}`;
 
 /** E.g. `2 other choices were left out`; empty if there were none. */
 export function describeLeftOut(count: number | undefined): string {

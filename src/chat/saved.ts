@@ -214,10 +214,10 @@ export function trajectoriesOf(chat: Chat, taskId: string): readonly StoredConve
           ]
         : []),
       ...(messages.slice(1).some(({ role }) => role === 'system')
-        ? ['the system prompt was changed: each is stored where it began']
+        ? ['the system prompt was changed: each version is stored before the first question sent with it']
         : []),
       ...(messages.some(message => 'parameters' in message)
-        ? ['the parameters were changed: an answer with others than the last is stored with its own']
+        ? ['the parameters were changed: answers made with different parameters are stored with their own']
         : []),
       ...(isCut ? ['saved as failed, because the last answer was cut off'] : []),
     ];
@@ -227,8 +227,8 @@ export function trajectoriesOf(chat: Chat, taskId: string): readonly StoredConve
 
 /**
  * A trajectory's messages. Answers also have their reasoning, refusal, tool calls and finish reason, in the fields of
- * the chat completions API, and their model and parameters if they differ from `model` and `parameters`. A system
- * prompt stands before the first question that was sent with it; one without text, where it was removed.
+ * the chat completions API, and their model and parameters if they differ from `model` and `parameters`. Each system
+ * prompt comes before the first question that was sent with it; if it was removed, an empty one does.
  */
 function storedMessages(turns: readonly Turn[], currentSystem: string, model: string, parameters: ChatParameters) {
   const stored = turns.filter((_, index) => isStoredAt(turns, index));

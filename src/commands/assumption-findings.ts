@@ -164,6 +164,6 @@ export async function assumptionFindings(
       "could not determine from the service's lists whether it supports",
       name => probed.has(name) && probed.get(name) === undefined,
     ),
-    ...finding('note', 'not tested, because that takes a write or a chat:', name => !probed.has(name)),
+    ...finding('note', 'not tested, because a test would need a write or a chat:', name => !probed.has(name)),
   ];
 }

@@ -212,7 +212,7 @@ async function asUnknownModel(error: ServiceError, model: string, context: Comma
     const { items } = await modelList.readPage({ ...context, query: {} });
     const slugs = items.map(({ model_slug }) => model_slug);
     if (slugs.includes(model)) return error;
-    const hint = didYouMean(model, slugs) || 'benchtop list models lists them.';
+    const hint = didYouMean(model, slugs) || 'benchtop list models lists the models.';
     return new ServiceError('not_found', `${error.message} ${hint}`, error);
   } catch {
     return error;

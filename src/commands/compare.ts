@@ -215,7 +215,7 @@ export async function findRuns(
   ended: boolean | undefined,
   io: CommandIo,
 ): Promise<readonly Found[]> {
-  const ofTraining = 'in the workbench, i in the list of training runs overlays their curves';
+  const ofTraining = 'to compare the curves of training runs, press i in their list in the workbench';
   const find = (word: string): Promise<Found> =>
     findAmong([resourceOrThrow('runs')], word, context).catch(async (error: unknown) => {
       const other =

@@ -270,7 +270,7 @@ async function* settingsFindings(config: Config): AsyncGenerator<Finding> {
   yield* folderFindings('cache folder', {
     path: paths.cache,
     otherwise: 'warn',
-    lost: 'programs start slower and searches read every text again',
+    lost: 'startup is slower, and each search reads every text again',
   });
   const texts = textsOnDisk(config);
   if (texts) {

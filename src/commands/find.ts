@@ -279,7 +279,11 @@ interface Tried {
 function noneFound(word: string, { among, looksLike, refusal, unlisted, unread, takesPath }: Tried): Error {
   const gaps = unread.length === 0 ? '' : clean`It may be among the rows that could not be read: ${unread.join('. ')}.`;
   if (refusal && among.length > 1 && looksLike && isGone(refusal)) {
-    const words = clean`There is no ${singularName(looksLike)} ${word}: ${refusal.message}`;
+    const { message } = refusal;
+    const words =
+      message.startsWith('There is no') && message.includes(word)
+        ? message
+        : clean`There is no ${singularName(looksLike)} ${word}: ${message}`;
     return new NotFoundError(`${words} Nothing else was found with this id or name.`, refusal);
   }
   // A service that rejects the form of the word rules it out only as an id.

@@ -164,7 +164,7 @@ export class MeasuredRows {
     const titles = this.#titles(id => columns.has(id));
     const them = titles.length === 1 ? 'it' : 'them';
     this.#context.noteWait(
-      `Reading ${titles.join(', ')} of ${counted(rows.length, 'row')}: a list without ${them} (--columns) is faster.`,
+      `Reading ${titles.join(', ')} of ${counted(rows.length, 'row')}: a list without ${them} is faster (--columns).`,
     );
   }
 

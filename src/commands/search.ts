@@ -111,8 +111,7 @@ export async function run({ args, flags }: CommandInput<'search'>, io: CommandIo
   const query = args.join(' ');
   const search = parseLineSearch(query);
   if (!search.ok) throw new CommandError(search.error);
-  if (!flags.in)
-    throw new CommandError('Name what to search: --in and a run, a training run, a dataset or a benchmark.');
+  if (!flags.in) throw new CommandError('Name a run, a training run, a dataset or a benchmark to search, with --in.');
   if (flags.in.some(word => word.trim() === '')) throw new CommandError('--in is empty: name what to search.');
   const [first = '', ...others] = flags.in;
   return withRollouts({ word: first, takesFile: others.length === 0 }, flags, io, async (context, name) => {

@@ -300,11 +300,11 @@ function noteUpload(job: TrajectoryUpload, flags: Flags, io: CommandIo): void {
     const all = handledItems(counts) + counts.unknown;
     const what = phase === 'done' ? `${count} of ${all} trajectories` : counted(count, 'trajectory', 'trajectories');
     io.note(
-      clean`${what} ${count === 1 ? 'was' : 'were'} sent to ${dataset} before (${sentTimes(sentBefore)}) and not sent again. --new sends all of it again.`,
+      clean`${what} ${count === 1 ? 'was' : 'were'} sent to ${dataset} before (${sentTimes(sentBefore)}) and not sent again. --new sends the whole file again.`,
     );
   }
   const warnings = otherWarnings(countsOfRun(job.state).others);
-  for (const words of warnings) io.note(`${words} --new sends all of the file.`);
+  for (const words of warnings) io.note(`${words} --new sends the whole file.`);
   for (const note of job.notes) io.note(note);
   if (!flags.json) {
     const problems = new FileProblems();

@@ -93,10 +93,13 @@ export class WatchedAlarms {
     const lacksPace = silence != null && silence.stepMs === undefined && silence.step > 0;
     if (lacksPace && rules.silentMs === undefined && rules.silentPaces !== undefined && !this.#isPaceNoted) {
       this.#isPaceNoted = true;
-      this.#io.note(clean`${label}: not checked yet: new steps, because the time per step is unknown.`, {
-        id,
-        unjudged: 'stall',
-      });
+      this.#io.note(
+        clean`${label}: whether new steps are overdue is not checked yet, because the time per step is unknown.`,
+        {
+          id,
+          unjudged: 'stall',
+        },
+      );
     }
   }
 

@@ -141,7 +141,7 @@ export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo)
       'One of the ids is empty, so nothing is watched. Without ids, everything that is running is watched.',
     );
   if (flags.since !== undefined) {
-    if (args.length > 0) throw new CommandError('--since covers everything: name no resource with it.');
+    if (args.length > 0) throw new CommandError('--since covers everything: do not name a resource with it.');
     return printInbox(flags, io);
   }
   const until = flags.until === undefined ? undefined : parseUntil(flags.until);

@@ -137,7 +137,7 @@ const statusDoubt =
     const seen = rows.flatMap(row => value(row) ?? []).map(String);
     const statuses = [...new Set([...known, ...seen])];
     if (statuses.length === 0 || statuses.some(each => [each, formatStatus(each)].some(accepts))) return undefined;
-    return `No status ${sanitiseLine(wanted)}. Statuses: ${statuses.map(each => sanitiseLine(formatStatus(each))).join(', ')}`;
+    return `There is no status ${sanitiseLine(wanted)}. Statuses: ${statuses.map(each => sanitiseLine(formatStatus(each))).join(', ')}`;
   };
 
 /** A condition on a column. A row without a value passes only `!=`. */
@@ -209,7 +209,7 @@ function termOf<Row>(token: Token, columns: readonly Column<Row>[]): Term<Row> |
     const known = columns.map(each => sanitiseLine(namesOf(each)[0] ?? '')).join(', ');
     return {
       ok: false,
-      error: `No column ${name}: "${token.text}" in quotes searches for the text. Columns: ${known}`,
+      error: `There is no column ${name}. To search for this text, put it in quotes: "${token.text}". Columns: ${known}`,
     };
   }
   // The user may still be typing the value, so the other operators accept all rows.

@@ -40,7 +40,7 @@ export async function checkpointsByStep(
   return checkpoints;
 }
 
-/** Explains why a run has no such checkpoint, or why it is unknown. */
+/** A run has no such checkpoint, or it is unknown which one is meant. The message gives the reason. */
 export class NoCheckpointError extends Error {
   override readonly name = 'NoCheckpointError';
 }
@@ -78,7 +78,7 @@ export async function lastDeployable(
   if (!last) throw new NoCheckpointError('The service reports that none of its checkpoints can be deployed.');
   const stepOf = ({ step_index: step, checkpoint_id: id }: Checkpoint) => (step == null ? id : `step ${step}`);
   if (last !== newest)
-    note(clean`The newest checkpoint, ${stepOf(newest)}, cannot be deployed: ${stepOf(last)} is taken.`);
+    note(clean`The newest checkpoint, ${stepOf(newest)}, cannot be deployed: using ${stepOf(last)} instead.`);
   return last;
 }
 

@@ -14,7 +14,7 @@ function describeLimits(rules: AlarmRules): readonly string[] {
     silentMs === undefined ? '' : `no new step for ${duration(silentMs)}`,
     silentPaces === undefined
       ? ''
-      : `no new step for ${silentPaces} times its usual time per step and ${duration(shortestSilenceMs)}`,
+      : `no new step for ${silentPaces} times the usual time per step, and for at least ${duration(shortestSilenceMs)}`,
     belowBest === undefined
       ? ''
       : `${counted(belowBest, 'held-out reward')} in a row below the best${belowBest > 1 ? ', or fewer far below' : ''}`,
@@ -30,7 +30,7 @@ function describePastAlarm(
   timeOf: (ms: number) => string,
 ): string {
   const time = at === undefined ? 'time unknown' : `by ${timeOf(at)}`;
-  const whole = kind === 'stall' ? `${words}: ${duration(value)} at least` : words;
+  const whole = kind === 'stall' ? `${words}: at least ${duration(value)}` : words;
   if (step === undefined) return `${time}: ${whole}`;
   return `step ${step}, ${time}: ${whole}; ${overAtStep === undefined ? 'not over' : `over at step ${overAtStep}`}`;
 }

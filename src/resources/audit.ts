@@ -139,7 +139,7 @@ export async function readAudit(runId: string, range: Range, context: QueryConte
   return report;
 }
 
-/** What a run's last whole audit found, as it is remembered. */
+/** The remembered findings of a run's last whole audit. */
 const remembered = z.object({
   kinds: z.array(z.enum(Object.keys(findingKinds) as FindingKind[])),
   lastStep: z.number(),
@@ -168,7 +168,7 @@ function rememberAudit(runId: string, report: AuditReport, { trainer, range, mem
   memory.setSetting(settingOf(runId), { kinds, lastStep, reward: rewardAt(trainer, lastStep), range });
 }
 
-/** The run's last whole audit, if it is one of this curve and range. */
+/** The run's last whole audit, if it was made with this curve and range. */
 export function rememberedAudit(runId: string, { trainer, range, memory }: AuditMemory): AuditOutcome | undefined {
   const { data } = remembered.safeParse(memory.setting(settingOf(runId)));
   if (!data || rewardAt(trainer, data.lastStep) !== data.reward) return undefined;
@@ -242,7 +242,7 @@ export function describeAudit(
   if (lastStep >= step && unread.length === 0) {
     const at = lastStep === step ? '' : ` at step ${lastStep}`;
     const kinds = findings.map(({ kind }) => findingKinds[kind]).join(', ');
-    return `Audit${at}: ${kinds === '' ? 'nothing found' : `look at ${kinds}`}.`;
+    return `Audit findings${at}: ${kinds || 'none'}.`;
   }
   const found = hintOfCurves(trainer, heldOut, range);
   const command = clean`describe ${shellWord(id)} --audit`;
@@ -325,7 +325,7 @@ export function findingFacts(row: Finding): readonly Fact[] {
     { label: 'look at', value: findingKinds[row.kind] },
     { label: 'why', value: row.words },
     {
-      label: 'rests on',
+      label: 'based on',
       value: `${counted(row.of, 'rollout')}${length < row.of ? `, ${length} of them listed` : ''}`,
     },
   ];

@@ -72,10 +72,10 @@ export function describeHeldOut(held: HeldOutMean, range: Range | undefined): st
     .concat(held.failedSince ? `; ${describeFailedRounds(held.failedSince, ' since')}` : '');
 }
 
-/** `no value at 5 rounds since: all 112 rollouts of each failed` */
+/** `no value in 5 rounds since: all 112 rollouts of each failed` */
 export function describeFailedRounds({ rounds, failed, isSame }: FailedRounds, since = ''): string {
   const subject = !isSame ? 'all their rollouts' : `all ${counted(failed, 'rollout')}${rounds > 1 ? ' of each' : ''}`;
-  return `no value at ${counted(rounds, 'round')}${since}: ${subject} failed`;
+  return `no value in ${counted(rounds, 'round')}${since}: ${subject} failed`;
 }
 
 /** Maximum number of steps to name individually. */

@@ -191,7 +191,7 @@ export const runActions = {
       send: deleteRun,
       verb: 'delete',
       participle: 'deleted',
-      consequence: 'record, rewards and statistics are deleted. This cannot be undone.',
+      consequence: 'the record, the rewards and the statistics are deleted. This cannot be undone.',
       command: 'delete',
       blockedReason: ({ bench_id, eval_run_id }) =>
         bench_id

@@ -355,7 +355,9 @@ export function describeGroups({
         ]),
     ...passes,
     ...(passes.length > 0 && steps.size > 1
-      ? [`From ${steps.size} steps of training, ${minOf([...steps])} to ${maxOf([...steps])}: from different models`]
+      ? [
+          `These rollouts are from ${steps.size} training steps, ${minOf([...steps])} to ${maxOf([...steps])}, and so from different models`,
+        ]
       : []),
     ...(isOutside ? ['Some rewards are outside the range in the settings: set compare.rewardRange'] : []),
     ...ungrouped,

@@ -188,7 +188,7 @@ export const ofTrainingRun = {
       send: cancelTraining,
       verb: 'cancel',
       participle: 'cancelled',
-      consequence: 'the current step is the last one. Checkpoints and curves are kept.',
+      consequence: 'the current step is finished first. Checkpoints and curves are kept.',
       successMessage: names => `Asked ${names} to stop`,
       command: 'cancel',
       waitUntil: untilStopped,

@@ -56,7 +56,7 @@ export class ServiceGeneration {
     if (this.stated !== undefined) return `API generation: ${this.stated}, from the profile.`;
     const { found } = this;
     if (!found) return 'API generation: not known yet.';
-    return `API generation: ${found.generation} (${found.reason}, ${age(this.#now() - found.at)} ago).`;
+    return `API generation: ${found.generation} (${found.reason}; seen ${age(this.#now() - found.at)} ago).`;
   }
 
   /** Detects the generation from successful responses, until one reveals it. */

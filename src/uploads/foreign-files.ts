@@ -105,7 +105,7 @@ export class Reading {
       ...(this.#uncounted === 0
         ? []
         : [
-            `Not counted: ${counted(this.#uncounted, 'reward')}, not a number, an integer beyond 2^53, or without a name.`,
+            `Not counted: ${counted(this.#uncounted, 'reward')} that ${this.#uncounted === 1 ? 'is' : 'are'} not a number, beyond 2^53, or without a name.`,
           ]),
       ...(this.#notFinite === 0
         ? []
@@ -118,8 +118,8 @@ export class Reading {
 const asJson = (value: Record<string, unknown>) => parseExactly(JSON.stringify(value)) as Record<string, unknown>;
 
 /**
- * How many of a record's rewards count for nothing, and were not noted yet. An integer beyond 2^53 is sent as it is,
- * but counts for nothing here.
+ * How many of a record's rewards do not count, and have not been noted yet. An integer beyond 2^53 is sent unchanged,
+ * but does not count here.
  */
 function uncountedIn(
   { reward, score, rewards }: Record<string, unknown>,
@@ -129,7 +129,7 @@ function uncountedIn(
   if (record?.unreadRewards) return 0;
   const isNumber = (each: unknown): boolean => Number.isFinite(each) || (isUpload && isRawJson(each));
   const value = record ? (reward ?? score) : reward;
-  // A trajectory of the contract with another reward than a number is refused.
+  // The service refuses a contract trajectory whose reward is not a number.
   if (value != null) return isNumber(value) || !(record || typeof value === 'number') ? 0 : 1;
   if (reward === null || rewards == null) return 0;
   if (!Array.isArray(rewards)) return 1;
@@ -137,7 +137,7 @@ function uncountedIn(
   return rewards.filter(each => !isCounted(each)).length;
 }
 
-/** A record's trajectories in the place of the record. */
+/** Yields a record's trajectories in its place. */
 function* converted(item: FileTrajectory, { trajectories }: ForeignRecord): Generator<FileTrajectory> {
   for (const [index, trajectory] of trajectories.entries()) {
     const value = item.notFinite === 0 ? trajectory : asJson(trajectory);
@@ -190,15 +190,15 @@ async function* trajectoriesInZip(file: FileHandle, reading: Reading): AsyncGene
   }
 }
 
-/** Whether the service takes the messages of a record as they are, without loss. */
+/** Whether the service accepts a record's messages unchanged, without loss. */
 const isAccepted = (value: Record<string, unknown>): boolean =>
   Array.isArray(value['messages']) && !['system', 'stop_reason', 'score'].some(name => Object.hasOwn(value, name));
 
 /**
  * Yields a file's trajectories in order, and records in `reading` how it was read.
  *
- * @param isUpload whether to leave records unchanged that the service accepts. After a first record that it does not
- *   accept, all are converted: so files were always sent, and what was sent must be recognised
+ * @param isUpload whether to leave records that the service accepts unchanged. If it does not accept the first record,
+ * all are converted, as in earlier versions: otherwise, trajectories that these sent would not be recognised
  * @throws Error if the file is damaged
  */
 export async function* trajectoriesIn(

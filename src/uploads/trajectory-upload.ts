@@ -65,9 +65,9 @@ const queueMs = 250;
 
 const unwrittenMessage = 'The record cannot be written';
 const notRecorded = 'the upload cannot be recorded, and a repeat would store it twice';
-const resendHint = 'benchtop upload --new sends all of it';
+const resendHint = 'benchtop upload --new sends the whole file';
 const unknownBefore = (why: string): string =>
-  `items sent before would be stored twice. ${why}. benchtop upload --new sends all of the file.`;
+  `items sent before would be stored twice. ${why}. benchtop upload --new sends the whole file.`;
 
 export interface TrajectoryUploadOptions {
   /** The agent that owns them, if not the profile's: an id, a name, or `name:` and a name. */

@@ -219,7 +219,7 @@ describe('a kept conversation', () => {
         item: { messages: [{ content: '1' }, { content: 'a' }], metadata: { parameters: {} } },
         notes: [],
       });
-      const changed = 'the system prompt was changed: each is stored where it began';
+      const changed = 'the system prompt was changed: each version is stored before the first question sent with it';
       expect(savedNow(...first, asked('2'), said('b', sentWith('be brief')))?.notes).toEqual([changed]);
       const more = [asked('2'), said('b', sentWith('be brief', 0.5)), asked('3'), said('c', sentWith('be brief'))];
       const all = savedNow(...first, ...more, asked('4'), said('d', sentWith(' ')));
@@ -246,7 +246,7 @@ describe('a kept conversation', () => {
       expect(all?.item).toHaveProperty('metadata.parameters', {});
       expect(all?.notes).toEqual([
         changed,
-        'the parameters were changed: an answer with others than the last is stored with its own',
+        'the parameters were changed: answers made with different parameters are stored with their own',
       ]);
     });
 

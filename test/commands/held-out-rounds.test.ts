@@ -112,7 +112,7 @@ it('rounds in which every rollout failed raise the alarm, and are said next to t
     ...(held_out_reward === null && { completed_samples: 0, failed_samples: 114 }),
   }));
   const { cli, json } = await cliWith(rows);
-  const said = '; no value at 3 rounds since: all 114 rollouts of each failed';
+  const said = '; no value in 3 rounds since: all 114 rollouts of each failed';
   const got = await json('get', 'training', 'first');
   expect(got['held_out']).toMatchObject({ last: { reward: 0.602, step: 10, samples: 114 }, failed_rounds: 3 });
   expect((await cli('get', ['training', 'first'])).out).toContain(said);
@@ -127,7 +127,7 @@ it('rounds in which every rollout failed raise the alarm, and are said next to t
   const noneGot = await none.json('get', 'training', 'first');
   expect(noneGot['held_out']).toEqual({ last: null, best: null, failed_rounds: 3 });
   expect((await none.cli('get', ['training', 'first'])).out).toContain(
-    'no value at 3 rounds: all 114 rollouts of each failed',
+    'no value in 3 rounds: all 114 rollouts of each failed',
   );
   expect((await none.cli('doctor', ['--alarms', 'trn_1'])).out).toContain('114 of 114 rollouts failed');
   // An unfinished round raises it once 20 rollouts have failed, and does not count as a round without a value.

@@ -245,10 +245,10 @@ it('refuses a status that does not exist, with those that do', async () => {
   const { cli } = await busyCli();
   const { code, out, notes } = await cli('list', ['training', ...bench, '--filter', 'status:nonexistent']);
   expect([code, out]).toEqual([2, '']);
-  expect(notes).toContain('No status nonexistent. Statuses: ');
+  expect(notes).toContain('There is no status nonexistent. Statuses: ');
   expect(notes).toContain('cancelled');
   const unknown = await cli('list', ['training', ...bench, '--filter', 'momentum>1']);
-  expect(unknown.notes).toContain('No column momentum');
+  expect(unknown.notes).toContain('There is no column momentum');
 });
 
 it.each([
@@ -608,7 +608,8 @@ it.each([
   const { code, notes } = await list('status:nonexistent');
   expect(code).toBe(2);
   // Known are those of every page, not only of the last one.
-  for (const status of statuses) expect(notes).toMatch(new RegExp(`No status nonexistent\\. Statuses: .*${status}`));
+  for (const status of statuses)
+    expect(notes).toMatch(new RegExp(`There is no status nonexistent\\. Statuses: .*${status}`));
 });
 
 it.each([

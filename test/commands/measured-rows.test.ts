@@ -43,7 +43,7 @@ it('says after 3 seconds what it reads', async () => {
   expect(notes).toEqual([]);
   reads = [];
   await page();
-  const words = 'Reading 95% CI of 2 rows: a list without it (--columns) is faster.';
+  const words = 'Reading 95% CI of 2 rows: a list without it is faster (--columns).';
   measured.note();
   expect(notes).toEqual([words]);
   expect(vi.getTimerCount()).toBe(0);

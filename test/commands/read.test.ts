@@ -79,7 +79,7 @@ it('reads what a service would refuse, and says what is missing', async () => {
     notes: [
       expect.stringContaining('line 2: It is not JSON'),
       expect.stringMatching(/^line 3: Unreadable messages/),
-      'Not counted: 1 reward, not a number, an integer beyond 2^53, or without a name.',
+      'Not counted: 1 reward that is not a number, beyond 2^53, or without a name.',
       'Missing: 1 number that is NaN or infinite, which JSON cannot represent.',
     ],
   });

@@ -160,7 +160,7 @@ it('prints how a task went over the steps of training, and takes some of them (B
   const { out, notes } = await cli('tasks', ['d'], { columns: 100 });
   expect(out).toMatch(/FIRST +LAST +CHANGE +BY STEP/);
   expect(out).toMatch(/ 0 +1\.00 +\+1\.00 +▁▁▁▁▁▁██████ /);
-  expect(notes).toContain('From 40 steps of training, 0 to 39: from different models.');
+  expect(notes).toContain('These rollouts are from 40 training steps, 0 to 39, and so from different models.');
   expect(notes).toContain('--steps selects some of these steps');
   const late = await cli('tasks', ['d', '--steps', '30..', '--json']);
   expect(JSON.parse(late.out)).toMatchObject({

@@ -70,7 +70,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     ok(['runs', '--status', 'Completed', '--ids'], /^evr_\w+\n/),
     bad(['runs', '--columns', 'nope'], usage, /There is no column or field nope/),
     bad(['runs', '--filter', '/(/'], usage, /Not a regular expression/),
-    bad(['runs', '--filter', 'stauts:failed'], usage, /No column stauts: .* Columns: /),
+    bad(['runs', '--filter', 'stauts:failed'], usage, /There is no column stauts\. .* Columns: /),
     ...['tokens>15', '!tokens>15', 'reward:0 seconds<1'].map(filter =>
       bad(['trajectories', '--filter', filter], usage, /(TOKENS|SECONDS) is not in this list: .* reads it/),
     ),
@@ -120,7 +120,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     asJson(['first'], has({ eval_run_id: id('evr'), display_name: 'first', status: 'completed' })),
     ok(['trained@latest', '--field', 'id'], /^ckpt_\w+\n$/),
     bad(['run', 'frist'], notFound, /no .*run frist/),
-    bad(['evr_none'], notFound, /evr_none/),
+    bad(['evr_none'], notFound, /^benchtop: There is no evaluation run evr_none\. .* Nothing else was found/),
     bad(['rnu', 'first'], usage, /There is no resource rnu\. Did you mean/),
     ok(['training-runs', 'trained', '--field', 'display_name'], /^trained\n$/),
     bad(['first', '--field', 'nope'], usage, /There is no field nope/),
@@ -396,7 +396,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     ),
     bad(['word', '--in', 'trained', '--step', '1'], done, /searched \d+ of \d+ /, { out: /^TASK\t/ }),
     bad(['word', '--in', 'first', '--step', '1'], usage, /--step is for a training run/),
-    bad(['word'], usage, /Name what to search: --in/),
+    bad(['word'], usage, /Name a run, .* to search, with --in/),
     bad(['--in', 'first'], usage, /Type words/),
     bad(['/(/', '--in', 'first'], usage, /Not a regular expression/),
     bad(['word', '--in', 'nope'], notFound, /no .* nope/),
@@ -429,7 +429,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     bad(
       ['trained', 'first'],
       notFound,
-      /training run trained \(trn_\w+\) is not an evaluation run: .* i in the list of training runs/,
+      /training run trained \(trn_\w+\) is not an evaluation run: .* press i in their list/,
     ),
     ok(['first', 'first'], /^base\t.*\nnew\t.*\ndifference\t.*\nverdict\tthis is the same run twice\nwins\t0\n/s),
     bad(['first', 'first', '--fail-below', '-1'], failed, /^Undecided: this is the same run twice\.$/, {

@@ -229,7 +229,7 @@ it('sends the new lines of a file that has grown, also by standard input, and sa
   const grown = await upload();
   expect(grown).toMatchObject({ code: exitCodes.done, out: '1 stored, 0 skipped, 0 failed, 2 sent before\n' });
   expect(grown.notes).toMatch(
-    /^2 of 3 trajectories were sent to d before \(.*\) and not sent again\. --new sends all of it again\.$/,
+    /^2 of 3 trajectories were sent to d before \(.*\) and not sent again\. --new sends the whole file again\.$/,
   );
   expect(await pipe(text)).toMatchObject({
     out: '0 stored, 0 skipped, 0 failed, 3 sent before\n',

@@ -308,7 +308,7 @@ describe('production', () => {
     );
     // The audit that it names is remembered (out30 B1).
     expect((await cli('describe', ['first', '--audit'])).code).toBe(exitCodes.done);
-    expect((await cli('deploy', ['first@latest', ...slug])).notes).toMatch(/ Audit: (?:nothing found|look at .*)\./);
+    expect((await cli('deploy', ['first@latest', ...slug])).notes).toMatch(/ Audit findings: .*\./);
     const answered = (input: string) => ({ input: `${input}\n`, asked: true });
     expect(await cli('deploy', ['first@latest', ...slug], answered('y'))).toMatchObject({
       code: exitCodes.failed,
@@ -323,7 +323,7 @@ describe('production', () => {
     const origin = String.raw`first step 2, held-out \d\.\d+ on [^)]+`;
     expect((await cli('promote', [out.trim()])).notes).toMatch(
       new RegExp(
-        String.raw`${out.trim()} \(${origin}\) serve teacher\. dep_\w+ \(${origin}\) serves teacher now and is replaced\. Audit: `,
+        String.raw`${out.trim()} \(${origin}\) serve teacher\. dep_\w+ \(${origin}\) serves teacher now and is replaced\. Audit findings: `,
       ),
     );
     expect((await cli('undeploy', [out.trim(), '--yes'])).code).toBe(exitCodes.done);

@@ -41,7 +41,7 @@ describe('a hostile service', () => {
     [['undeploy', 'dep_1'], `Undeploy deployment ${called}, dep_1? In production: `],
     [['promote', 'dep_1', '--undo'], `Unpromote deployment ${called}, dep_1? In production: `],
     [['undeploy', 'dep_1', '--yes'], `${shown('Busy')}.`],
-    [['delete', 'evr_1'], `Delete run ${shown('first')} (evr_1)? Record, rewards`],
+    [['delete', 'evr_1'], `Delete run ${shown('first')} (evr_1)? The record, the rewards`],
   ])('takes no words of %j with it, and begins no line', async ([command = '', ...args], words) => {
     const cli = await hostile();
     const { notes } = await cli(command, args);

@@ -73,7 +73,7 @@ describe('the local service', () => {
     const first = await held();
     const newer = join(home.home, 'newer');
     // It is shown for some seconds, perhaps before this test knows the new service.
-    const named = session.waitFor('is version 0.2.0, this program 0.1.0');
+    const named = session.waitFor('is version 0.2.0, this program is 0.1.0');
     const other = openSession(home.env, { program: newerProgram(newer, '0.2.0') });
     await other.waitFor('▸ t-words');
     const second = await held(first);

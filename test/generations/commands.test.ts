@@ -117,7 +117,7 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     ]);
     expect(notes).toBe(
       isNewest
-        ? 'The newest checkpoint, step 3, cannot be deployed: step 2 is taken.'
+        ? 'The newest checkpoint, step 3, cannot be deployed: using step 2 instead.'
         : 'first is step 2, the latest checkpoint so far.',
     );
     for (const checkpoint of isNewest ? ['first@3', 'c-2'] : []) {
@@ -234,6 +234,6 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     expect(wrong).toEqual([]);
     const { words = '' } = findings.find(({ about }) => about === 'generation') ?? {};
     expect(words).toContain(`API generation: ${generation} (its benchmarks have`);
-    expect(words).toMatch(/, \d+s ago/);
+    expect(words).toMatch(/; seen \d+s ago/);
   });
 });

@@ -146,7 +146,7 @@ describe('a filter of rows', () => {
 
   it('refuses at once what it does not know, and says how to search for the text', () => {
     expect(errorOf('stauts:failed')).toBe(
-      'No column stauts: "stauts:failed" in quotes searches for the text. Columns: name, status, held-out, learning_rate, model, created',
+      'There is no column stauts. To search for this text, put it in quotes: "stauts:failed". Columns: name, status, held-out, learning_rate, model, created',
     );
     expect(errorOf('age<soon')).toBe('STARTED< takes a time with a unit (ms, s, m, h, d, w) such as 90s, not soon');
     expect(errorOf('lr<small')).toBe('LEARNING_RATE< takes a number such as 0.5, not small');
@@ -154,7 +154,7 @@ describe('a filter of rows', () => {
     expect(mistakeIn('seed1 lr>"a b" x')).toBe('lr>"a b"');
     expect(found('"a:b"')).toEqual(['a:b seed11']);
     expect(found('model:"qwen3:8b"')).toEqual(['other seed1']);
-    expect(errorOf('constructor:x')).toContain('No column constructor');
+    expect(errorOf('constructor:x')).toContain('There is no column constructor');
   });
 
   it('refuses a column that no row has, because its values are read elsewhere (A4)', () => {
@@ -176,7 +176,7 @@ describe('a filter of rows', () => {
     const statuses = { ...statusColumn<Run>(row => row.status, { known: ['pending', 'failed'] }) };
     const known = createArrange([statuses], row => row.name);
     const doubtOf = (filter: string) => known(rows, { filter, sort: undefined }).doubt;
-    const words = 'No status nonexistent. Statuses: pending, failed, running, cancel signaled';
+    const words = 'There is no status nonexistent. Statuses: pending, failed, running, cancel signaled';
     for (const sign of [':', '=', '~']) expect(doubtOf(`status${sign}nonexistent`)).toBe(words);
     expect(known(rows, { filter: 'x status:nonexistent', sort: undefined }).mistake).toEqual([2, 20]);
     for (const filter of ['status:pend', 'status=running seed9', '!status:nonexistent', 'status!=nonexistent', 'x'])

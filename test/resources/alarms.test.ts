@@ -408,10 +408,10 @@ describe('the past of a run', () => {
       return reportLines(report, rules, ms => `${ms / minuteMs}m`);
     };
     const [, stall] = linesOf('cancelled');
-    expect(stall).toBe('  step 10, by 40m: no new step for more than 30m: 40m at least; over at step 14');
+    expect(stall).toBe('  step 10, by 40m: no new step for more than 30m: at least 40m; over at step 14');
     const alone = { ...memory, progressOf: () => points.slice(0, 1) };
     expect(linesOf('cancelled', alone, [9, 12])[1]).toMatch(/; over at step 12$/);
-    expect(linesOf('running', alone, [9, 10])[1]).toMatch(/40m at least; not over$/);
+    expect(linesOf('running', alone, [9, 10])[1]).toMatch(/at least 40m; not over$/);
     const saved = { checkpoint_id: 'c', step_index: 11, created_at: new Date(100 * minuteMs).toISOString() };
     expect(linesOf('cancelled', alone, [9, 60], [saved as Checkpoint])[1]).toMatch(/; over at step 11$/);
   });

@@ -35,7 +35,7 @@ it('a later command knows an audit of the same curve and range, and of no other 
   const never = 'Not audited: describe trn_1 --audit.';
   expect(await words()).toBe(never);
   await readAudit('trn_1', range, context);
-  expect(await words()).toBe('Audit: nothing found.');
+  expect(await words()).toBe('Audit findings: none.');
   expect(await words(6)).toBe(never);
   // The run has restarted, and this step has other rewards.
   trainer_reward = 0.25;

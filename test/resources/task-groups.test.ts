@@ -6,7 +6,7 @@ it('say of a training run which steps its passed rollouts are of', () => {
   const rows = [10, 20, 30].map(policy_step => ({
     ...{ trajectory_id: `t${policy_step}`, task_id: 'a', status: 'completed', reward: 1, policy_step },
   }));
-  const words = 'From 3 steps of training, 10 to 30: from different models';
+  const words = 'These rollouts are from 3 training steps, 10 to 30, and so from different models';
   expect(describeGroups(groupsOf(rows, { range: [0, 1] }))).toContain(words);
   const ofOne = rows.map(row => ({ ...row, policy_step: 30 }));
   expect(describeGroups(groupsOf(ofOne, { range: [0, 1] })).join()).not.toContain('training');

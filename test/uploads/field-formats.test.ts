@@ -546,7 +546,7 @@ describe('a file', () => {
     const file = `{"messages": [{"role": "user", "content": "hi"}], "rewards": ${rewards}}`;
     const { all, notes, missing, sending } = await readFileOf(file);
     expect(all.map(({ value }) => rewardByLog(value ?? {}))).toEqual([1]);
-    expect(notes).toEqual(['Not counted: 1 reward, not a number, an integer beyond 2^53, or without a name.']);
+    expect(notes).toEqual(['Not counted: 1 reward that is not a number, beyond 2^53, or without a name.']);
     expect([missing, sending.missingRewards]).toEqual([1, 0]);
   });
 

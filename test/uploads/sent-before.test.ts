@@ -374,7 +374,7 @@ it('sends nothing that cannot be recorded, except as the user wants it or to a s
   const { upload } = world();
   const { service, sent } = storing([], []);
   const refused = await upload(service, ['a'], { records: full });
-  expect(refused.state.error?.message).toMatch(/^Nothing was sent: .* no space left\. .*--new sends all of it/);
+  expect(refused.state.error?.message).toMatch(/^Nothing was sent: .* no space left\. .*--new sends the whole file/);
   expect([refused.state.phase, sent]).toEqual(['failed', []]);
   const forced = await upload(service, ['a'], { records: full, isNew: true });
   expect([forced.state.phase, forced.unrecorded, sent]).toEqual(['done', expect.stringMatching('no space'), [['a']]]);
@@ -429,7 +429,7 @@ it('sends nothing while the record of what was sent may be in a damaged file, ex
   const records = new TrajectoryRecords(tables);
   const { service, sent } = storing([], []);
   const refused = await upload(service, ['a'], { records });
-  expect(refused.state.error?.message).toMatch(/^Nothing was sent: .*broken-.*--new sends all of the file\.$/);
+  expect(refused.state.error?.message).toMatch(/^Nothing was sent: .*broken-.*--new sends the whole file\.$/);
   expect(sent).toEqual([]);
   const forced = await upload(service, ['a'], { records, isNew: true });
   expect([forced.state.phase, forced.unrecorded, sent]).toEqual(['done', undefined, [['a']]]);

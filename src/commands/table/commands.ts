@@ -110,10 +110,10 @@ export const commands = {
     summary: 'print each change of running work until it ends',
     about: `Watches evaluation runs, training runs, deployments, and benchmarks (until they are ready), by id or name.
 The first word may name their kind; a kind alone watches everything of that kind that is running. Without arguments,
-watches everything that is running or pinned. Notes when an alarm from the settings begins and ends. Exit code 0 if all
-succeed, 1 if one fails, 6 if the outcome of one is unknown, 8 if one succeeds while an alarm
+watches everything that is running or pinned. Notes when an alarm from the settings begins and ends. Exits with 0 if all
+succeed, 1 if one fails, 6 if the outcome of one is unknown, and 8 if one succeeds while an alarm
 is active. With --since last,
-prints the inbox of the workbench instead: exit code 1 if something in it failed, 8 if it has an alarm. With --until,
+prints the inbox of the workbench instead, and exits with 1 if something in it failed, or 8 if it has an alarm. With --until,
 the rewards decide when a named, pinned or running evaluation has ended; an evaluation without a status
 is listed, but not waited for.`,
     args: [{ name: 'KIND|ID', of: 'watched', many: true, optional: true }],
@@ -157,7 +157,7 @@ is listed, but not waited for.`,
       topP: { value: 'N', number: 'any', description: 'sample from the likeliest words only' },
       maxTokens: { value: 'N', number: 'any', description: 'limit the answer to this many tokens' },
       noStream: { description: 'ask for the whole answer at once; automatic if the service refuses to stream' },
-      ignoreInput: { short: 'n', description: 'do not read standard input, as in a loop that reads it' },
+      ignoreInput: { short: 'n', description: 'do not read standard input, e.g. in a loop that reads it itself' },
       ...recordFlags,
     },
     examples: ["benchtop chat benchtop/tutor-base 'opposite: hot?'"],
@@ -257,7 +257,7 @@ JSON or, for a path outside the contract, unchanged. Without an operation, lists
   doctor: spec({
     summary: 'check the installation and suggest fixes',
     about:
-      'Checks the program, the terminal, the settings, the folders and the service. Exit code 1 if something is wrong, 3 if only the service fails or does not respond. With --alarms, shows instead which alarms a past run would have raised, each with its step, its time if known, its value and its limit; exit code 8 if there are any.',
+      'Checks the program, the terminal, the settings, the folders and the service. Exits with 1 if something is wrong, or 3 if only the service fails or does not respond. With --alarms, shows instead which alarms a past run would have raised, each with its step, its time if known, its value and its limit, and exits with 8 if there are any.',
     flags: {
       ...serviceFlags,
       alarms: {

@@ -48,8 +48,8 @@ export const notes = {
   choices: spec({
     summary: 'count which of two models gave the better answers in chats',
     about: `In the workbench, a chat can ask two models, and you choose the better answer with a key. Choices are kept on
-this machine, per service, also after their conversation is deleted. P comes from the exact two-sided sign test, which leaves out equal
-answers and holds for one look (Dixon and Mood 1946).`,
+this machine, per service, even after their conversation is deleted. P comes from the exact two-sided sign test, which leaves out equal
+answers and is valid for a single look (Dixon and Mood 1946).`,
     flags: { profile, ...recordFlags },
   }),
 } as const satisfies Readonly<Record<string, CommandSpec>>;

@@ -29,10 +29,10 @@ const graderFlags = {
 } as const satisfies Record<string, FlagSpec>;
 const exclusiveGraderFlags = ['with', 'command', 'judge'] as const;
 
-const aboutFiles = `A FILE is one that benchtop read accepts, a pipe such as /dev/stdin or <(COMMAND), or - for standard input:
+const aboutFiles = `FILE is a file that benchtop read accepts, a pipe such as /dev/stdin or <(COMMAND), or - for standard input:
 nothing is uploaded or kept. Its path must contain a slash or a dot, e.g. ./rollouts. Rollouts without an id are named by their
-place, e.g. line 3. Of several scores in an Inspect log, the first scorer's is the reward, unless it gives several; a note names
-it, and --score chooses another.`;
+place, e.g. line 3. If an Inspect log has several scores, the reward is the first scorer's (none, if it gives
+several); a note names it, and --score chooses another.`;
 
 export const results = {
   compare: spec({
@@ -40,8 +40,8 @@ export const results = {
     about: `Prints the paired difference of the rewards (NEW minus BASE) with its confidence interval, the number of
 tasks, how many of them got better and worse, and a verdict: NEW is better, worse, equal within --equal-within, or
 undecided. If many answers were cut off at the token limit, or clearly more in one run, the next line counts them; likewise
-for tool errors. If some rewards are partial, it also counts the full ones, i.e. at least the top of the
-range.
+for tool errors. If some rewards are partial, it also counts the full ones, i.e. those at or above the
+top of the range.
 In JSON, answer_ends of a run has the counts of its answers; it is null if the service does not report how they ended,
 and {"error": "..."} if they could not be read.
 
@@ -158,8 +158,8 @@ ${aboutFiles}`,
 place and role, and counts the matching lines in messages and in other fields, such as rewards and metrics. Notes count
 the matches by reward and by how they ended, and name unreadable texts. Words in double quotes are a phrase; /re/
 is a regular expression; a word with a capital letter is case-sensitive. Text that the reader does not show, such as
-overwritten output and invisible characters, is searched as well; its role ends in "hidden". Exit code 5 if nothing
-matches, 1 if something could not be read.
+overwritten output and invisible characters, is searched as well; its role ends in "hidden". Exits with 5 if nothing
+matches, or 1 if something could not be read.
 
 Texts that were read are kept on disk for the next search. --forget deletes them for every service; the setting
 search.indexMegabytes limits their size.
@@ -200,9 +200,9 @@ ${aboutFiles} Texts from a file are not kept.`,
   regrade: spec({
     summary: 'regrade the rollouts of a run, a training run, a dataset or a file, and show the changes',
     about: `Grades existing rollouts with another grader. It samples nothing, and writes nothing to the service. Prints
-the change of the mean with its paired interval, how many rollouts no longer pass or newly pass, how many rewards in
-between changed and by how much, the agreement, and the changed trajectories: those that no longer or newly pass first,
-then the largest change. Failed and running rollouts are counted, but not graded. Exit code 1 if any other rollout could not be read or graded.
+the change of the mean with its paired interval, how many rollouts no longer pass or newly pass, how many rewards
+changed and by how much, the agreement, and the changed trajectories: those that no longer or newly pass first,
+then the largest change. Failed and running rollouts are counted, but not graded. Exits with 1 if any other rollout could not be read or graded.
 
 --with takes a grader of the local service (exact, contains, regex, number, word_share or choice) and its expected
 answer, e.g. "contains Paris", or its JSON. Missing fields come from the grader stored with each rollout, if the service
@@ -289,8 +289,8 @@ one; BEST is a training run's best one.`,
     about: `On a terminal, opens the file as a list with the reader, groups and search, and follows it unless it is compressed;
 elsewhere, or from - for standard input, prints the transcripts. Nothing is uploaded or kept. It takes exported trajectories,
 rollouts from verifiers and prime-rl, Inspect logs (.json, .eval), conversations and batches from OpenAI and Anthropic, and
-ShareGPT, any of them compressed with gzip; a note names the format and lists omissions. Of several scores in an Inspect log, the
-first scorer's is the reward, unless it gives several; a note names it, and --score chooses another. Exit code 1 if some of it
+ShareGPT, any of them compressed with gzip; a note names the format and lists omissions. If an Inspect log has several scores, the reward is the
+first scorer's (none, if it gives several); a note names it, and --score chooses another. Exits with 1 if some of it
 could not be read.`,
     args: [{ name: 'FILE', of: 'file' }],
     flags: {
@@ -309,8 +309,8 @@ could not be read.`,
 worst tasks, and the transcripts of the flagged, worst and best trajectories. Text from models is escaped. --flagged
 reports only the trajectories with a flag or a note.
 
-With two to eight runs of a benchmark, compares the others with the first: the verdicts with intervals, the tasks (of two runs, those
-that no longer or newly pass first), the settings in which the runs differ, and both transcripts of the worst
+With two to eight runs of a benchmark, compares the others with the first: the verdicts with intervals, the tasks (with two runs, first those
+that no longer pass or newly pass), the settings in which the runs differ, and both transcripts of the worst
 regressions and of the best improvement. --worst and --best are then regressions and improvements of each run
 (default: 3 and 1).
 

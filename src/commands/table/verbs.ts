@@ -44,19 +44,19 @@ const exclusiveWaiting = [['dryRun', 'wait'], exclusiveDryRunFlags] as const;
 export const verbs = {
   evaluate: spec({
     summary: 'start an evaluation of a model or a checkpoint',
-    about: `Prints the id of the run. With --wait, exit code 0 if it completed, 8 if it completed while an alarm from the settings was active, and 6 if the service reports no status for evaluations; --until then decides by the rewards when it has ended.
+    about: `Prints the id of the run. With --wait, exits with 0 if it completed, 8 if it completed while an alarm from the settings was active, and 6 if the service reports no status for evaluations; with --until, the rewards decide when it has ended.
 
-Several models or seeds start a run of each model with each seed, and print an id for each; the exit code is the worst.
+With several models or seeds, starts one run for each combination, prints the id of each, and exits with the worst code.
 If some could not be started, run the same command again to start only those. benchtop compare --pool treats a model's
 runs as one.`,
     args: [{ name: 'BENCHMARK', of: 'seen', kinds: ['benchmark'] }],
     flags: {
       ...serviceFlags,
-      model: { ...modelFlag('slug of the model; several start a run of each'), many: true },
+      model: { ...modelFlag('slug of the model; several models start one run each'), many: true },
       checkpoint: checkpointFlag(checkpointHelp),
       name: nameFlag,
       option: optionFlag('evaluation', 'evaluation_max_samples=8'),
-      seed: { value: 'N|N-M', many: true, description: 'the option seed; several, e.g. 1-3, start a run with each' },
+      seed: { value: 'N|N-M', many: true, description: 'the option seed; several seeds, e.g. 1-3, start one run each' },
       ...startFlags,
       until: { ...untilFlag, needs: 'wait' },
       ...outcomeFlags,
@@ -71,7 +71,7 @@ runs as one.`,
   }),
   train: spec({
     summary: 'start a training run',
-    about: 'Prints the id of the run. With --wait, exit code 0 only if it succeeded.',
+    about: 'Prints the id of the run. With --wait, exits with 0 only if it succeeded.',
     args: [{ name: 'BENCHMARK', of: 'seen', kinds: ['benchmark'] }],
     flags: {
       ...serviceFlags,
@@ -87,8 +87,8 @@ runs as one.`,
   }),
   deploy: spec({
     summary: 'deploy a checkpoint under a slug',
-    about: `Prints the id of the deployment. With --wait, exit code 0 only if it was deployed. --role production asks for
-the slug first, or takes --yes.`,
+    about: `Prints the id of the deployment. With --wait, exits with 0 only if it was deployed. --role production asks for
+the slug first, unless --yes is given.`,
     args: [{ name: 'CHECKPOINT', description: checkpointHelp, of: 'checkpoint' }],
     flags: {
       ...serviceFlags,
@@ -102,7 +102,8 @@ the slug first, or takes --yes.`,
         value: 'ROLE',
         choices: ['test', 'production'],
         prompt: { defaultText: 'test' },
-        description: 'test, the default, is reached only by its id; production serves the slug',
+        description:
+          'a test deployment, the default, is reachable only by its id; a production deployment serves the slug',
       },
       ...startFlags,
       ...yesFlag,
@@ -113,7 +114,7 @@ the slug first, or takes --yes.`,
   }),
   build: spec({
     summary: 'build the images of a benchmark',
-    about: 'Prints the id of the benchmark. With --wait, exit code 0 only if it became ready.',
+    about: 'Prints the id of the benchmark. With --wait, exits with 0 only if it became ready.',
     args: [{ name: 'BENCHMARK', of: 'seen', kinds: ['benchmark'] }],
     flags: { ...serviceFlags, ...waitFlags, ...outcomeFlags },
     exclusive: exclusiveWaiting,
@@ -121,7 +122,7 @@ the slug first, or takes --yes.`,
   cancel: spec({
     summary: 'cancel evaluation runs and training runs',
     about:
-      'With --wait, waits until each has ended: exit code 0 if it was cancelled, succeeded before that, or had already ended. In JSON, done is cancelled, or ended if it ended on its own.',
+      'With --wait, waits until each has ended, and exits with 0 if each was cancelled, succeeded before that, or had already ended. In JSON, done is cancelled, or ended if it ended on its own.',
     args: [{ name: 'ID|NAME', many: true, of: 'seen' }],
     flags: { ...serviceFlags, ...waitFlags, ...yesFlag, ...outcomeFlags },
     exclusive: exclusiveWaiting,
@@ -146,7 +147,10 @@ the slug first, or takes --yes.`,
     flags: {
       ...serviceFlags,
       undo: { description: 'stop a deployment from serving its slug' },
-      demote: { value: 'ID|SLUG', description: 'the deployment to demote instead (newer services)' },
+      demote: {
+        value: 'ID|SLUG',
+        description: 'the deployment to demote (newer services; default: left to the service)',
+      },
       ...yesFlag,
       ...outcomeFlags,
     },

@@ -67,7 +67,7 @@ function settingsNote({ pid, version, upstream, background }: RunningSettings, r
   const who = background ? 'started for another screen' : 'started by hand';
   if (version !== requested.version) {
     const older = version === '' ? 'an older version' : `version ${version}`;
-    return `The local service (process ${pid}, ${who}) is ${older}, this program ${requested.version}. Stop it with \`benchtop serve --stop\` to use this version.`;
+    return `The local service (process ${pid}, ${who}) is ${older}, this program is ${requested.version}. Stop it with \`benchtop serve --stop\` to use this version.`;
   }
   const upstreamText = upstream === null ? 'no upstream server' : `the upstream server ${upstream}`;
   return `The local service (process ${pid}, ${who}) runs with different settings: ${upstreamText}. Stop it with \`benchtop serve --stop\` to use yours.`;

@@ -17,7 +17,7 @@ export const limitBody = bodyLimit({
   onError: context => {
     const declared = context.req.header('content-length');
     const size = declared === undefined ? 'more' : amount(Number(declared));
-    const message = `A request takes up to ${amount(largestBody)}; this one has ${size}.`;
+    const message = `A request may have up to ${amount(largestBody)}; this one has ${size}.`;
     throw new ApiError(413, 'invalid_request_error', 'request_too_large', message, {
       context: { max_bytes: largestBody },
     });

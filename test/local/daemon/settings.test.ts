@@ -26,7 +26,7 @@ describe('a service that runs', () => {
   it('is used, and said to differ, once the program runs: two screens must not replace each other’s forever', () => {
     expect(decide(old, mine, 'lost')).toMatchObject({
       use: true,
-      note: expect.stringContaining('is version 1.0.0, this program 2.0.0'),
+      note: expect.stringContaining('is version 1.0.0, this program is 2.0.0'),
     });
     expect(decide(withUpstream, mine, 'lost')).toMatchObject({
       use: true,

@@ -194,7 +194,7 @@ it('marks what is wrong with a filter in the line while it is typed', async () =
   const { screen } = await openBusy({ minutes: 0.2, columns: 120, rows: 40 });
   await passing(screen.type('/seed1 kind:run stauts:x'));
   const lines = screen.text().split('\n');
-  expect(screen.text()).toContain('No column stauts: "stauts:x" in quotes searches for the text.');
+  expect(screen.text()).toContain('There is no column stauts. To search for this text, put it in quotes: "stauts:x".');
   const row = lines.findIndex(each => each.includes('/seed1 kind:run stauts:x'));
   const at = lines[row]?.indexOf('stauts:x') ?? 0;
   expect([at - 2, at, at + 7].map(column => screen.styleAt(column, row).bold)).toEqual([false, true, true]);

@@ -243,5 +243,5 @@ it('says why a run is not deployed from its newest checkpoint', async () => {
   await screen.waitFor('▸ words first');
   await screen.press('D');
   await screen.waitFor('Deploy step 40 of words first');
-  await screen.waitFor('The newest checkpoint, step 60, cannot be deployed: step 40 is taken.');
+  await screen.waitFor('The newest checkpoint, step 60, cannot be deployed: using step 40 instead.');
 });

@@ -362,7 +362,7 @@ it('draws the reward of a task over the steps of a training run, follows it, and
     rows: 40,
   });
   await stage.waitFor('REWARD BY STEP');
-  expect(stage.text()).toContain('From 60 steps of training, 0 to 59: from different models');
+  expect(stage.text()).toContain('These rollouts are from 60 training steps, 0 to 59');
   // The mean at the first and the last step, and a curve in between.
   expect(stage.text()).toMatch(/▸ slow +118 of 120 +0\.125 +0\.125 +0\.125 +0 +▂{12}/);
   expect(stage.text()).toMatch(/fast +118 of 120 +0\.\d+ +0\.125 +1\.00 +\+0\.875 +▂{6}█{6}/);
@@ -377,7 +377,7 @@ it('draws the reward of a task over the steps of a training run, follows it, and
   await stage.press('esc');
   await stage.waitFor('REWARD BY STEP');
   await stage.press('#', ...'50..', 'enter');
-  await stage.waitFor('From 10 steps of training, 50 to 59');
+  await stage.waitFor('from 10 training steps, 50 to 59');
   expect(stage.text()).toMatch(/fast +20 +1\.00 +1\.00 +1\.00/);
 });
 

@@ -486,7 +486,8 @@ describe('TableView', () => {
   it('shows the whole error of a filter, below the rows, while it is typed and after', async () => {
     const { stdin, lastFrame, unmount } = open(500);
     const text = () => plain(lastFrame()).replace(/\s+/g, ' ');
-    const error = /No column stauts: "stauts:x" in quotes searches for the text. Columns: name, mean/;
+    const error =
+      /There is no column stauts. To search for this text, put it in quotes: "stauts:x". Columns: name, mean/;
     stdin.write('/stauts:x');
     await eventually(() => expect(text()).toMatch(error));
     expect(plain(lastFrame())).toContain('/stauts:x');

@@ -123,10 +123,10 @@ it('names what the audit finds in the curves of a run whose checkpoint goes live
     describeAudit(of, { trainer, report: { findings: [], read: '', unread: [], lastStep: 5, ...report } }, [0, 1]);
   expect(describeAudit(origin, { trainer }, [0, 1])).toBe(never);
   expect(describeAudit(origin, {}, [0, 1])).toBe('Not audited: describe trn_1 --audit.');
-  expect(words({})).toBe('Audit: nothing found.');
-  expect(words({ lastStep: 10 })).toBe('Audit at step 10: nothing found.');
+  expect(words({})).toBe('Audit findings: none.');
+  expect(words({ lastStep: 10 })).toBe('Audit findings at step 10: none.');
   const findings = (['held_out', 'cut_off'] as const).map(kind => ({ kind, words: '', evidence: [], of: 1 }));
-  expect(words({ findings })).toBe('Audit: look at held-out, cut off.');
+  expect(words({ findings })).toBe('Audit findings: held-out, cut off.');
   // Not of that step, or not whole (attack29 A1).
   expect(words({ lastStep: 4 })).toBe(never);
   expect(words({ lastStep: undefined })).toBe(never);
@@ -275,10 +275,10 @@ describe('a checkpoint', () => {
     await says('replaced. Not audited: describe trn_1 --audit.');
     reading.resolve();
     await read;
-    await says('replaced. Audit: nothing found.');
+    await says('replaced. Audit findings: none.');
     await expect(fetchOnce(workbench, audit)).rejects.toThrow('Not reached.');
     // What the audit before found stays true (out30 B1).
     await screen.press('left', 'right');
-    await says('replaced. Audit: nothing found.');
+    await says('replaced. Audit findings: none.');
   });
 });
