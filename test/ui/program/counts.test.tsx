@@ -9,6 +9,7 @@ import { RememberedStore } from '../../../src/store/store.ts';
 import { eventually } from '../../eventually.ts';
 import { notFound, pageOf } from '../../queries/scripted-service.ts';
 import { morePolls, often, openWorld, type World, world } from './scripted-world.tsx';
+import { passing, startVirtualTime } from './virtual-time.ts';
 
 /** The number behind a section. */
 function sectionCount(text: string, section: string): string | undefined {
@@ -233,26 +234,30 @@ describe('the frame', () => {
   });
 
   it('is not sent again while polls say nothing new', async () => {
+    startVirtualTime();
     const service = world();
-    // Seldom enough for no answer to be overdue, however busy the machine is.
     const poll = { focusedMs: 500, visibleMs: 500 };
     const screen = openWorld(service, { view: 'list', resource: 'runs' }, { poll });
-    await screen.waitFor('▸ baseline');
-    await screen.waitFor('1 running');
+    await passing(screen.waitFor('▸ baseline'));
+    await passing(screen.waitFor('1 running'));
     // Each count is drawn when it is first known.
-    await screen.waitFor(text =>
-      ['Training 0', 'Deployments 0', 'Trajectories 0', 'Models 1'].every(each => {
-        const [section = '', count] = each.split(' ');
-        return sectionCount(text, section) === count;
-      }),
+    await passing(
+      screen.waitFor(text =>
+        ['Training 0', 'Deployments 0', 'Trajectories 0', 'Models 1'].every(each => {
+          const [section = '', count] = each.split(' ');
+          return sectionCount(text, section) === count;
+        }),
+      ),
     );
-    await morePolls(service, 4);
+    await passing(morePolls(service, 4));
+    await passing(screen.press());
     screen.bytes();
-    await morePolls(service, 8);
+    await passing(morePolls(service, 8));
     expect(screen.bytes()).toBe(0);
   });
 
   it('changes in few cells for a new point of a long curve (200x60)', async () => {
+    startVirtualTime();
     const service = world('none');
     const created_at = '2026-03-04T05:06:07Z';
     const run = { training_run_id: 'trn_1', bench_id: 'bench_1', display_name: 'long', status: 'running', created_at };
@@ -270,10 +275,12 @@ describe('the frame', () => {
     const place = { view: 'record', resource: 'training', id: 'trn_1' } as const;
     const screen = openWorld(service, place, { poll: { focusedMs: 300, visibleMs: 300 }, columns: 200, rows: 60 });
     // The hints come with the last part that the view loads.
-    await screen.waitFor(text => ['step 20007: no rollouts', '<i> overlay'].every(words => text.includes(words)));
+    const shows = (...words: readonly string[]) =>
+      passing(screen.waitFor(text => words.every(each => text.includes(each))));
+    await shows('step 20007: no rollouts', '<i> overlay');
     screen.bytes();
     steps += 1;
-    await screen.waitFor(text => ['step 20008 of', 'step 20008: no rollouts'].every(words => text.includes(words)));
+    await shows('step 20008 of', 'step 20008: no rollouts');
     expect(screen.bytes()).toBeLessThan(300);
   });
 });

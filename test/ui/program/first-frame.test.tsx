@@ -12,6 +12,7 @@ import { noConnection } from '../../../src/ui/app/connection.ts';
 import { Painter } from '../../../src/ui/app/painter/painter.ts';
 import { type Answers, pageOf, scriptedService } from '../../queries/scripted-service.ts';
 import { openProgram, type Rig } from './rig.tsx';
+import { passing, startVirtualTime } from './virtual-time.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -116,12 +117,14 @@ describe('the first frame', () => {
     const gate = Promise.withResolvers<void>();
     const listBenchmarks = () =>
       gate.promise.then(() => pageOf(rows.with(1, { ...rows[1], eval_run_count: 4 } as never)));
+    // Ages are written as they change.
+    startVirtualTime();
     const { screen, writes } = laterStart({ service: scriptedService(answers({ listBenchmarks })).service });
-    await screen.waitFor('stale');
-    await screen.waitFor('ready to launch');
+    await passing(screen.waitFor('stale'));
+    await passing(screen.waitFor('ready to launch'));
     const before = writes.length;
     gate.resolve();
-    await screen.waitFor('live');
+    await passing(screen.waitFor('live'));
     const written = writes.slice(before).join('');
     // The mark and the words of the frame, and one cell.
     expect(written).not.toContain('t-words');

@@ -199,8 +199,8 @@ describe('the screen', () => {
   });
 
   it('sends nothing while it polls and nothing changes', async () => {
-    // An answer counts as late after two and a half intervals, and a busy machine is late by some tens of milliseconds.
-    const poll = { focusedMs: 300, visibleMs: 300 };
+    // An answer counts as late after two and a half intervals, which a busy machine must not take.
+    const poll = { focusedMs: 1_000, visibleMs: 1_000 };
     const { screen, workbench, close } = open({ columns: 200, rows: 60, poll });
     await screen.waitFor('▸ t-words');
     // Models have no ages, which would change by themselves.
@@ -221,10 +221,10 @@ describe('the screen', () => {
         });
       });
     };
-    await answers(5);
+    await answers(3);
     await screen.press();
     screen.bytes();
-    await answers(20);
+    await answers(8);
     expect(screen.bytes()).toBe(0);
     close();
   });
