@@ -174,18 +174,18 @@ function expressionSearch(text: string, source: string, ignoresCase: boolean): L
   const words = wordsIn(source, !isExact);
   const longestWord = foldCase(words.toSorted((left, right) => right.length - left.length)[0] ?? '');
   const hasSpaces = / |\\s/.test(source);
-  const expressions = new Map<Cut | null, RegExp>([[null, expression]]);
+  const atCuts = new Map<Cut | null | undefined, RegExp>();
   return {
     ok: true,
     words,
     highlighted: text,
     matchesIn: texts => {
       for (const cut of texts.flatMap(({ cuts }) => [...(cuts?.values() ?? [])].flat())) {
-        if (!expressions.has(cut)) expressions.set(cut, compileExpression(source, expression.flags, cut ?? undefined));
+        if (cut && !atCuts.has(cut)) atCuts.set(cut, compileExpression(source, expression.flags, cut));
       }
       const findIn = ({ body, cuts }: SearchedText): readonly LineMatch[] => {
         const expressionOf = (line: number, form: number): RegExp =>
-          expressions.get(cuts?.get(line)?.[form] ?? null) ?? expression;
+          (cuts && atCuts.get(cuts.get(line)?.[form])) ?? expression;
         return asShown(hasSpaces, each => matchExpression(each, expressionOf, longestWord))(body);
       };
       let found: (readonly LineMatch[])[] = [];
