@@ -276,7 +276,7 @@ export const savedMeans = (means: HeldOutMeans): HeldOutMeans => ({ ...means, cu
 
 /** Means saved by an earlier session, marked as old. */
 export const rememberedMeans = (saved: unknown): HeldOutMeans | undefined =>
-  saved ? withoutLast(savedMeans(saved as HeldOutMeans), undefined) : undefined;
+  saved ? withoutLast(saved as HeldOutMeans, undefined) : undefined;
 
 /** Returns a function that finds the mean at a step, e.g. a checkpoint's. */
 export function heldOutOfStep(

@@ -13,8 +13,9 @@ import {
 } from '../service/errors.ts';
 import { readPages } from '../service/pagination.ts';
 import { rememberedAt } from '../store/seen.ts';
-import type { RememberedResource, RememberedStore } from '../store/store.ts';
+import type { RememberedResource, RememberedStore, SeenResource } from '../store/store.ts';
 import { clockBehind, parseTime } from '../text/time.ts';
+import { savedMeans } from './held-out.ts';
 import { type AnnotatedPage, type ListSource, pageSize, readListed, wholePage } from './lists/list-source.ts';
 import type { LiveQuery } from './live-query.ts';
 import type { QueryContext } from './query-context.ts';
@@ -218,6 +219,16 @@ export async function readPart<Data, Row extends object>(
     throw new CapabilityMissingError(operation);
   }
 }
+
+/** Remembers observations for the next session, without the long curves that only the screen draws. */
+export function rememberObserved(memory: RememberedStore, observations: readonly SeenObservation[], at?: number): void {
+  memory.see(
+    observations.map(each => (each.measured ? { ...each, measured: savedMeans(each.measured) } : each)),
+    at,
+  );
+}
+
+type SeenObservation = Observation & Pick<SeenResource, 'isStart'>;
 
 /** Remembers rows on behalf of commands, which have no cache to observe. */
 export function rememberRows<Row>(

@@ -3,6 +3,7 @@ import { isRunning } from '../contract/status.ts';
 import { doneWith } from '../queries/evaluations.ts';
 import type { AnyQuery } from '../queries/live-query.ts';
 import { type QueryContext, readShared } from '../queries/query-context.ts';
+import { rememberObserved } from '../queries/remembered-fallback.ts';
 import {
   type KnownResource,
   knownResource,
@@ -22,7 +23,7 @@ export async function observeOnce(query: AnyQuery, context: QueryContext): Promi
   const observation = query.observes?.(data as never);
   // A remembered state may be out of date.
   const isPast = typeof data === 'object' && data !== null && rememberedAt(data) !== undefined;
-  if (observation && !isPast) context.memory.see([observation]);
+  if (observation && !isPast) rememberObserved(context.memory, [observation]);
   return observation && isPast && isRunning(observation.status) ? { ...observation, status: undefined } : observation;
 }
 

@@ -369,13 +369,13 @@ const ofHeldOut = [
   ...['best', 'best-interval', 'best-step', 'best-samples', 'best-expected'],
 ];
 
-/** The field of a remembered record that holds an ended run's held-out rewards. */
-const field = 'held_out_rewards';
-
-const isFinal = (value: unknown): value is HeldOut =>
-  isRecord(value) &&
-  value['isFinal'] === true &&
-  [value['last'], value['best']].every(mean => isRecord(mean) && typeof mean['reward'] === 'number');
+/** An ended run's remembered held-out rewards. */
+interface EndedHeldOut extends HeldOut {
+  /** When they were first read after the end, in epoch milliseconds. */
+  readonly firstReadAt: number;
+  /** See `isFinalCurve`. */
+  readonly isFinal: boolean;
+}
 
 /**
  * Reads a run's held-out rewards. Remembers those of an ended run, and does not read them again once they are final,
@@ -390,8 +390,8 @@ async function readHeldOut(
 ): Promise<HeldOut | undefined> {
   const { training_run_id: id, status, completed_at } = run;
   const ended = hasEnded(status);
-  const known = ended ? context.memory.find('training', id)?.record[field] : undefined;
-  if (isFinal(known) && !withRecent) return known;
+  const known = ended ? (context.memory.find('training', id)?.heldOut as EndedHeldOut | undefined) : undefined;
+  if (known?.isFinal && !withRecent) return known;
   const readAt = Date.now();
   const means = heldOutMeans(await heldOutRewardsQuery(id, ended).read(context));
   if (!means) return undefined;
@@ -402,14 +402,11 @@ async function readHeldOut(
   if (!ended) return whole;
   // If the service does not report the end time, assume that the run ended just before the first read that shows its
   // end.
-  const first = isRecord(known) && typeof known['firstReadAt'] === 'number' ? known['firstReadAt'] : readAt;
-  const endedAt = parseTime(completed_at) ?? first;
-  const remembered = {
-    ...held,
-    firstReadAt: first,
-    isFinal: isFinalCurve(means, { done: stepsDone(run), endedAt, readAt }),
-  };
-  context.memory.see([{ kind: 'training', id, status, record: { [field]: remembered } }]);
+  const firstReadAt = known?.firstReadAt ?? readAt;
+  const endedAt = parseTime(completed_at) ?? firstReadAt;
+  const isFinal = isFinalCurve(means, { done: stepsDone(run), endedAt, readAt });
+  const heldOut: EndedHeldOut = { ...held, firstReadAt, isFinal };
+  context.memory.see([{ kind: 'training', id, status, heldOut }]);
   return whole;
 }
 

@@ -21,6 +21,7 @@ export interface SeenResource {
   /** Its held-out means. */
   readonly measured?: object | null | undefined;
   /** See `RememberedResource`. */
+  readonly heldOut?: object | undefined;
   readonly beganAt?: number | null | undefined;
   /** See `RememberedResource`. */
   readonly restart?: SeenRestart | undefined;
@@ -53,10 +54,12 @@ export interface RememberedResource {
   readonly difference?: unknown;
   /** Its last held-out means. */
   readonly measured?: unknown;
+  /** Its held-out means as a list read them after its end. */
+  readonly heldOut?: unknown;
   /** Epoch milliseconds. */
   readonly seenAt: number;
   /** When the record's current number of rewards was first seen; epoch milliseconds. */
-  readonly rewardsSince?: number | undefined;
+  readonly gradedAt?: number | undefined;
   /** When it was first seen; epoch milliseconds. */
   readonly firstSeenAt: number;
   /** When this machine started it, if it did; epoch milliseconds. */
@@ -140,10 +143,10 @@ export function sentOptionsIn(record: object | undefined): Readonly<Record<strin
 }
 
 /** When the record's number of rewards was first seen. */
-function rewardsSinceOf(old: RememberedResource | undefined, record: object, seenAt: number): number | undefined {
+function gradedAtOf(old: RememberedResource | undefined, record: object, seenAt: number): number | undefined {
   const count = 'reward_count' in record ? record.reward_count : undefined;
   if (typeof count !== 'number') return undefined;
-  return old?.record['reward_count'] === count ? (old.rewardsSince ?? old.seenAt) : seenAt;
+  return old?.record['reward_count'] === count ? (old.gradedAt ?? old.seenAt) : seenAt;
 }
 
 /** Merges an observation into the remembered record. */
@@ -167,8 +170,9 @@ function mergeSeen(old: RememberedResource | undefined, seen: SeenResource, seen
     certainty: seen.certainty?.isFinal ? seen.certainty : isSame ? old?.certainty : undefined,
     difference: seen.difference ?? (isSame ? old?.difference : undefined),
     measured: seen.measured === undefined ? old?.measured : (seen.measured ?? undefined),
+    heldOut: seen.heldOut ?? old?.heldOut,
     seenAt,
-    rewardsSince: rewardsSinceOf(old, record, seenAt),
+    gradedAt: gradedAtOf(old, record, seenAt),
     firstSeenAt: old?.firstSeenAt ?? seenAt,
     startedAt: old?.startedAt ?? (seen.isStart ? seenAt : undefined),
     beganAt: seen.beganAt === undefined ? old?.beganAt : seen.beganAt,
@@ -187,20 +191,17 @@ function resourceOf(row: Row): RememberedResource | undefined {
   const known = jsonIn(record);
   if (!isRecord(known)) return undefined;
   const { [ownField]: own, ...sent } = known;
-  const { rewardsSince, firstSeenAt, startedAt, beganAt, restart, ...computed } = isRecord(own) ? own : {};
-  const { certainty, difference, measured } = computed;
+  const { gradedAt, firstSeenAt, startedAt, beganAt, restart, ...values } = isRecord(own) ? own : {};
   return {
+    ...values,
     kind: String(kind),
     id: String(id),
     label: String(label),
     status: status == null ? undefined : String(status),
     parent: parent == null ? undefined : String(parent),
     record: sent,
-    certainty,
-    difference,
-    measured,
     seenAt: Number(seen_at),
-    rewardsSince: timeIn(rewardsSince),
+    gradedAt: timeIn(gradedAt),
     firstSeenAt: timeIn(firstSeenAt) ?? Number(seen_at),
     startedAt: timeIn(startedAt),
     beganAt: beganAt === null ? null : timeIn(beganAt),

@@ -188,9 +188,9 @@ export class RememberedStore {
   }
 
   /** When a run first had this number of rewards, in epoch milliseconds; undefined if its last known number differs. */
-  rewardsSince({ kind, id }: Pick<ResourceRef, 'kind' | 'id'>, count: number): number | undefined {
+  gradedAt({ kind, id }: Pick<ResourceRef, 'kind' | 'id'>, count: number): number | undefined {
     const seen = this.find(kind, id);
-    return seen?.record['reward_count'] === count ? (seen.rewardsSince ?? seen.seenAt) : undefined;
+    return seen?.record['reward_count'] === count ? (seen.gradedAt ?? seen.seenAt) : undefined;
   }
 
   /** Forgets a resource that the service no longer has. */

@@ -1,8 +1,9 @@
 /** Feeds the observations in each response to the statuses, the inbox and the remembered store. */
 import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
 import type { RemovedResource } from '../queries/action.ts';
-import { rememberedMeans, savedMeans } from '../queries/held-out.ts';
+import { rememberedMeans } from '../queries/held-out.ts';
 import type { Lists } from '../queries/lists/lists.ts';
+import { rememberObserved } from '../queries/remembered-fallback.ts';
 import { rememberedDifference } from '../queries/run-difference.ts';
 import { rememberedCertainty } from '../queries/run-mean.ts';
 import type { Observation } from '../queries/statuses/known-resource.ts';
@@ -15,7 +16,7 @@ import {
   type StatusStore,
   type Transition,
 } from '../queries/statuses/store.ts';
-import type { RememberedStore, SeenResource } from '../store/store.ts';
+import type { RememberedStore } from '../store/store.ts';
 import { hasTexts, type TextIndex } from '../store/text-index.ts';
 import type { Inbox } from './inbox.ts';
 import type { Notes } from './notes.ts';
@@ -118,12 +119,9 @@ export class Records {
   }
 
   /** Saves observations for the next session. The store writes them later. */
-  #remember(observations: readonly (Observation & Partial<Pick<SeenResource, 'isStart'>>)[], at: number): void {
+  #remember(observations: Parameters<typeof rememberObserved>[1], at: number): void {
     const kept = observations.filter(({ kind, record }) => record !== undefined || this.#of.statuses.runs(kind));
-    this.#of.remembered().see(
-      kept.map(each => (each.measured ? { ...each, measured: savedMeans(each.measured) } : each)),
-      at,
-    );
+    rememberObserved(this.#of.remembered(), kept, at);
     for (const { kind, id, done } of kept) {
       if (!this.#of.kinds.get(kind)?.recordsProgress || done == null) continue;
       const { status, endTime } = this.#of.statuses.get({ kind, id }) ?? {};

@@ -178,7 +178,7 @@ export class Workbench implements QueryHost {
     });
     this.#stopFollowing = this.connection.subscribe(this.#follow);
     this.kinds = options.kinds;
-    this.statuses = new StatusStore(options.kinds, (run, count) => this.remembered.rewardsSince(run, count));
+    this.statuses = new StatusStore(options.kinds, (run, count) => this.remembered.gradedAt(run, count));
     this.keepsChats = options.keepsChats;
     this.file = options.file;
     this.poll = poll;

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { ListSource } from '../../src/queries/lists/list-source.ts';
 import { readListed } from '../../src/queries/lists/list-source.ts';
 import type { LiveQuery } from '../../src/queries/live-query.ts';
-import { rememberedKind, rememberRows } from '../../src/queries/remembered-fallback.ts';
+import { rememberedKind, rememberObserved, rememberRows } from '../../src/queries/remembered-fallback.ts';
 import { everyRun } from '../../src/queries/run-lists.ts';
 import { observeOnce } from '../../src/resources/look.ts';
 import { Capabilities } from '../../src/service/capabilities.ts';
@@ -102,6 +102,23 @@ describe('a list', () => {
     expect(listed.items).toMatchObject([{ eval_run_id: 'started' }]);
     expect(listed.note).toContain('does not list runs');
   });
+});
+
+it('remembers held-out means without their curve, whoever read them', async () => {
+  const memory = RememberedStore.inMemory('test');
+  const mean = { step: 1, reward: 0.5, samples: 8 };
+  const measured = { last: mean, best: mean, curve: [0.5], everySteps: undefined, upTo: 1 };
+  const observed = { kind: 'training', id: 'a', measured };
+  rememberObserved(memory, [observed]);
+  expect(memory.find('training', 'a')?.measured).toMatchObject({ last: mean, curve: [] });
+  memory.forget('training', 'a');
+  const query: LiveQuery<unknown> = {
+    ...{ key: ['a'], read: async () => mean },
+    activity: () => 'open',
+    observes: () => observed,
+  };
+  await observeOnce(query, { service, signal, memory });
+  expect(memory.find('training', 'a')?.measured).toMatchObject({ last: mean, curve: [] });
 });
 
 it('adds to each row what this machine knows of it', async () => {

@@ -396,7 +396,7 @@ it('what is forgotten is no longer pinned, and rewards are known by their number
   const a = { kind: 'run', id: 'a', label: 'A' };
   store.pin(a, 1);
   store.see([{ ...a, record: { reward_count: 2 } }], 5);
-  expect([store.rewardsSince(a, 2), store.rewardsSince(a, 3), store.rewardsSince({ ...a, id: 'b' }, 2)]).toEqual([
+  expect([store.gradedAt(a, 2), store.gradedAt(a, 3), store.gradedAt({ ...a, id: 'b' }, 2)]).toEqual([
     5,
     undefined,
     undefined,

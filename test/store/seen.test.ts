@@ -32,7 +32,7 @@ it('have no status where none was said, in memory and as they are read again', (
   const { tables, seen } = opened();
   seen.see([{ kind: 'run', id: 'a' }], 1);
   const known = { kind: 'run', id: 'a', label: 'a', seenAt: 1, record: {} };
-  const times = { rewardsSince: undefined, firstSeenAt: 1, startedAt: undefined };
+  const times = { gradedAt: undefined, firstSeenAt: 1, startedAt: undefined };
   const nothing = { status: undefined, parent: undefined, ...times };
   expect(seen.find('run', 'a')).toEqual({ ...known, ...nothing });
   seen.flush();
@@ -92,27 +92,29 @@ it('remember when they were first seen, and when this machine started them', () 
   expect(again.find('run', 'b')).toMatchObject({ firstSeenAt: 2, startedAt: undefined, seenAt: 4 });
 });
 
-it('remember when they were seen leaving the queue, or that nobody saw it', () => {
+it('remember when they were seen leaving the queue, and the means after the end, but not from a record', () => {
   const { tables, seen } = opened();
   seen.see(
     [
       { kind: 'run', id: 'a', beganAt: 5 },
-      { kind: 'run', id: 'b', beganAt: null },
-      { kind: 'run', id: 'c', record: { began_at: 5 } },
+      { kind: 'run', id: 'b', beganAt: null, heldOut: { isFinal: true } },
+      { kind: 'run', id: 'c', record: { began_at: 5, heldOut: {} } },
     ],
     1,
   );
   seen.see([{ kind: 'run', id: 'a', status: 'running' }], 2);
+  seen.see([{ kind: 'run', id: 'b', status: 'completed' }], 2);
   seen.flush();
-  const again = new SeenResources(tables);
-  expect(['a', 'b', 'c'].map(id => again.find('run', id)?.beganAt)).toEqual([5, null, undefined]);
+  const again = ['a', 'b', 'c'].map(id => new SeenResources(tables).find('run', id));
+  expect(again.map(each => each?.beganAt)).toEqual([5, null, undefined]);
+  expect(again.map(each => each?.heldOut)).toEqual([undefined, { isFinal: true }, undefined]);
 });
 
 it('have had their rewards since the first answer with their number', () => {
   const { tables, seen } = opened();
   const since = (reward_count: unknown, now: number) => {
     seen.see([{ kind: 'run', id: 'a', status: 'running', record: { reward_count } }], now);
-    return seen.find('run', 'a')?.rewardsSince;
+    return seen.find('run', 'a')?.gradedAt;
   };
   expect([since('2', 1), since(2, 2), since(2, 3), since(3, 4), since(undefined, 5), since(3, 6)]).toEqual([
     undefined,
@@ -123,13 +125,13 @@ it('have had their rewards since the first answer with their number', () => {
     6,
   ]);
   seen.flush();
-  expect(new SeenResources(tables).find('run', 'a')).toMatchObject({ rewardsSince: 6, record: { reward_count: 3 } });
+  expect(new SeenResources(tables).find('run', 'a')).toMatchObject({ gradedAt: 6, record: { reward_count: 3 } });
   // A damaged record.
-  tables.run(`update seen set record = '{"reward_count":3,"benchtop":{"rewardsSince":"then"}}'`);
+  tables.run(`update seen set record = '{"reward_count":3,"benchtop":{"gradedAt":"then"}}'`);
   const later = new SeenResources(tables);
-  expect(later.find('run', 'a')?.rewardsSince).toBeUndefined();
+  expect(later.find('run', 'a')?.gradedAt).toBeUndefined();
   later.see([{ kind: 'run', id: 'a', record: { reward_count: 3 } }], 9);
-  expect(later.find('run', 'a')?.rewardsSince).toBe(6);
+  expect(later.find('run', 'a')?.gradedAt).toBe(6);
 });
 
 it('are gone once they are forgotten, and written again if they are seen again', () => {

@@ -100,7 +100,7 @@ describe('what was seen', () => {
     first.see([run('a', { record })], 100_000);
     first.close();
     const second = RememberedStore.open(path, 'prod');
-    expect(second.find('run', 'a')).toMatchObject({ record, seenAt: 100_000, rewardsSince: 1_000 });
+    expect(second.find('run', 'a')).toMatchObject({ record, seenAt: 100_000, gradedAt: 1_000 });
     second.close();
   });
 

@@ -97,7 +97,7 @@ function endStillSeen(before: KnownResource, next: KnownResource, { announced }:
 }
 
 /** When a resource first had this many rewards, in epoch milliseconds; undefined if unknown. */
-type RewardsSince = (resource: ResourceKey, count: number) => number | undefined;
+type RecallGradedAt = (resource: ResourceKey, count: number) => number | undefined;
 
 export class StatusStore {
   readonly #entries = new Map<string, Entry>();
@@ -105,12 +105,12 @@ export class StatusStore {
   readonly #transitionListeners = new Listeners<readonly Transition[]>();
   #all: readonly KnownResource[] | undefined;
   readonly #kinds: Kinds;
-  readonly #rewardsSince: RewardsSince;
+  readonly #recallGradedAt: RecallGradedAt;
 
-  /** @param rewardsSince looks up that time in the records of earlier sessions and other processes */
-  constructor(kinds: Kinds, rewardsSince: RewardsSince = () => undefined) {
+  /** @param recallGradedAt looks up that time in the records of earlier sessions and other processes */
+  constructor(kinds: Kinds, recallGradedAt: RecallGradedAt = () => undefined) {
     this.#kinds = kinds;
-    this.#rewardsSince = rewardsSince;
+    this.#recallGradedAt = recallGradedAt;
   }
 
   /** Whether resources of a kind run on their own, so that their ends are announced even without a pin. */
@@ -330,7 +330,7 @@ export class StatusStore {
   #gradedAt(before: KnownResource, next: KnownResource, at: number): number {
     const { graded, status } = next;
     if (before.graded !== undefined || graded === undefined || status !== undefined) return at;
-    return Math.min(at, this.#rewardsSince(next, graded) ?? at);
+    return Math.min(at, this.#recallGradedAt(next, graded) ?? at);
   }
 
   /** Drops the status from a response that was requested before the end was seen, because it is out of date. */
