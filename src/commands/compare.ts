@@ -1,6 +1,7 @@
 /**
  * `benchtop compare`: compares two evaluation runs task by task. The exit code is the verdict on the new one.
  */
+import { enumerated } from '../base/enumerated.ts';
 import type { Side } from '../base/sides.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded, isUnknown, statusMeaning } from '../contract/status.ts';
@@ -70,7 +71,7 @@ const isUnreported = ({ row }: Found): boolean => {
 function noteUnreported(runs: readonly Found[], ended: boolean | undefined, { note }: CommandIo): void {
   const open = [...new Set(runs.filter(isUnreported).map(({ id }) => id))];
   if (open.length === 0 || ended) return;
-  const [words, whose] = [open.join(' and '), open.length === 1 ? 'its' : 'their'];
+  const [words, whose] = [enumerated(open), open.length === 1 ? 'its' : 'their'];
   note(clean`The service reports no status for ${words}: comparing ${whose} rewards so far.`);
 }
 

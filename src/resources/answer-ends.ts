@@ -1,4 +1,5 @@
 /** Counts how the rollouts of compared runs ended: at the token limit, or with tool errors. */
+import { enumerated } from '../base/enumerated.ts';
 import { errorMessage } from '../base/errors.ts';
 import { perArguments } from '../base/memo.ts';
 import { type BySide, otherSide, type Side, sides } from '../base/sides.ts';
@@ -109,7 +110,7 @@ export async function readAnswerEnds(
 ): Promise<readonly AnswerEnds[]> {
   const ends = await answerEndsQuery(compared).read(context);
   for (const [index, { problem }] of ends.entries()) {
-    const runs = compared[index]?.join(' and ');
+    const runs = enumerated(compared[index] ?? []);
     if (problem !== undefined) note(clean`How the answers of ${runs} ended could not be read: ${problem}`);
   }
   return ends;
@@ -167,7 +168,7 @@ export function describeAnswerEnds(base: AnswerEnds | undefined, fresh: AnswerEn
   return [
     words('cutOff', 'answers', 'were cut off at the token limit'),
     words('toolErrors', 'rollouts', 'had a tool error'),
-    unread.length > 0 && `how the answers of ${unread.join(' and ')} ended could not be read`,
+    unread.length > 0 && `how the answers of ${enumerated(unread)} ended could not be read`,
   ]
     .filter(Boolean)
     .join('; ');

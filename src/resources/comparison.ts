@@ -1,5 +1,6 @@
 /** Shows a comparison of two runs: its columns, its facts, and its verdict in words. */
 
+import { enumerated } from '../base/enumerated.ts';
 import { minOf } from '../base/many.ts';
 import { type BySide, otherSide, type Side, sides } from '../base/sides.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
@@ -64,7 +65,7 @@ export function comparability(owners: readonly OfBenchmark[]): Comparability {
       why: clean`Only runs of one benchmark can be compared: ${first.id} is of ${first.bench_id}, ${other.id} of ${other.bench_id}`,
     };
   if (unknown.length === 0) return {};
-  const ids = unknown.map(({ id }) => id).join(' and ');
+  const ids = enumerated(unknown.map(({ id }) => id));
   return {
     note: clean`The benchmark of ${ids} is unknown, and ${first.id} is of ${first.bench_id}: tasks of the same name may differ`,
   };

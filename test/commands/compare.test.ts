@@ -220,6 +220,7 @@ it('compares only what is of one benchmark, and says where one is unknown', asyn
     evr_b: { ...all(1), bench_id: 'b2' },
     evr_c: { ...all(1), bench_id: null },
     evr_d: { ...all(1), bench_id: null },
+    evr_e: { ...all(1), bench_id: null },
   };
   const cli = await cliWith(runs);
   const doubt = 'The benchmark of evr_c is unknown, and evr_a is of b1: tasks of the same name may differ.';
@@ -238,6 +239,8 @@ it('compares only what is of one benchmark, and says where one is unknown', asyn
     const neither = await cli(command, words('evr_c', 'evr_d'));
     expect(neither.notes).toContain('The benchmarks of these runs are unknown: tasks of the same name may differ.');
   }
+  const { notes } = await cli('compare', ['evr_a', 'evr_c', 'evr_d', 'evr_e']);
+  expect(notes).toContain('The benchmark of evr_c, evr_d and evr_e is unknown, and evr_a is of b1');
 });
 
 it('passes no gate on rollouts that the service does not list, nor count (A2)', async () => {
