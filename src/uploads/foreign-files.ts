@@ -5,16 +5,10 @@ import { parseExactly } from '../base/exact-json.ts';
 import { isRawJson, isRecord } from '../base/own-property.ts';
 import { counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
-import {
-  dumpProblem,
-  type ForeignRecord,
-  foreignRecord,
-  fromInspectSample,
-  inspectEnd,
-  rewardScoreOf,
-  type Scores,
-  unreadRewardsField,
-} from './field-formats.ts';
+import { foreignRecord } from './field-formats.ts';
+import { dumpProblem } from './formats/conversations.ts';
+import { type ForeignRecord, type Scores, unreadRewardsField } from './formats/fields.ts';
+import { fromInspectSample, inspectEnd, rewardScoreOf } from './formats/inspect.ts';
 import { readJson } from './python-json.ts';
 import { bytesOf, depthProblem, describeNotFinite, type Item, readItems } from './trajectory-file.ts';
 import { isZip, type ZipEntry, zipEntries } from './zip-file.ts';
