@@ -95,13 +95,6 @@ export class Records {
         .filter(({ what }) => what === 'end')
         .map(({ kind, id, label, at, detail }) => ({ kind, id, label, at, ended: detail })),
     );
-    const pinned = pins.list().filter(pin => statuses.get(pin) === undefined);
-    statuses.recall(
-      pinned.map(pin => {
-        const seen = remembered.find(pin.kind, pin.id);
-        return { ...pin, status: seen?.status, seenAt: seen?.seenAt ?? 0, measured: rememberedMeans(seen?.measured) };
-      }),
-    );
     const runningKinds = [...this.#of.kinds.keys()].filter(kind => statuses.runs(kind));
     const since = Date.now() - lostAfterMs;
     const running = remembered.seenSince(since, { kinds: runningKinds }).filter(({ status }) => isRunning(status));
@@ -109,11 +102,11 @@ export class Records {
     const unended = isFirst || isChanged ? remembered.unended(since).filter(({ kind }) => statuses.runs(kind)) : [];
     const started = unended.map(each => ({ ...each, status: undefined, isNew: true }));
     statuses.recall(
-      [...running, ...started]
+      [...pins.list(), ...running, ...started]
         .filter(each => statuses.get(each) === undefined)
         .map(each => {
-          const seen = remembered.find(each.kind, each.id);
-          return { ...each, beganAt: seen?.beganAt, measured: rememberedMeans(seen?.measured) };
+          const { status, seenAt = 0, beganAt, measured } = remembered.find(each.kind, each.id) ?? {};
+          return { status, seenAt, beganAt, measured: rememberedMeans(measured), ...each };
         }),
     );
   }

@@ -127,6 +127,21 @@ it('knows nothing any more of what the program has deleted', () => {
   expect([workbench.statuses.get(run), workbench.remembered.find('run', 'evr_1')]).toEqual([undefined, undefined]);
 });
 
+it('recalls of a pinned run what it recalls of any that runs', () => {
+  const remembered = RememberedStore.inMemory('test');
+  const mean = { step: 2, reward: 0.5, samples: 8 };
+  const measured = { last: mean, best: mean, curve: [], everySteps: 2, upTo: 2 };
+  const ids = ['trn_pinned', 'trn_other'];
+  remembered.see(ids.map(id => ({ kind: 'training', id, status: 'running', beganAt: 5, measured })));
+  remembered.pin({ kind: 'training', id: 'trn_pinned', label: 'pinned' });
+  const workbench = newWorkbench({ remembered: () => remembered });
+  onTestFinished(() => workbench.close());
+  const known = ids.map(id => workbench.statuses.get({ kind: 'training', id }));
+  for (const each of known)
+    expect(each).toMatchObject({ status: 'running', beganAt: 5, measured: { last: { ...mean, isOld: true } } });
+  expect(known.map(each => each?.label)).toEqual(['pinned', 'trn_other']);
+});
+
 it('unpins what is gone, but keeps the pin of another account, which still has it (B4)', () => {
   const workbench = newWorkbench();
   onTestFinished(() => workbench.close());
