@@ -67,15 +67,13 @@ interface Listing {
 async function listingOf(
   { kind, listedBy, benchmark }: Creation,
   name: string | undefined,
-  { service, memory, signal }: CommandContext,
+  context: CommandContext,
 ): Promise<Listing> {
+  const { service } = context;
   const named: object[] = [];
   if (listedBy === undefined || !service.capabilities.has(listedBy)) return { isListed: false, named };
-  const limited = {
-    service: service.background,
-    memory,
-    signal: AbortSignal.any([signal, AbortSignal.timeout(listedMs)]),
-  };
+  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(listedMs)]);
+  const limited = { ...context, service: service.background, signal };
   const resource = resourceOrThrow(kind);
   let isListed: boolean | undefined;
   try {

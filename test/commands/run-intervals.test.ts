@@ -1,5 +1,7 @@
 /** The interval of a run's mean: the same in every command, and none where it would be false. */
+import type { ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
+import { exitCodes } from '../../src/commands/exit.ts';
 import { answering } from '../answering.ts';
 import { type Answers, pageOf } from '../queries/scripted-service.ts';
 import { randomRuns } from '../random-runs.ts';
@@ -259,6 +261,22 @@ it('list runs reads the rewards of each run once, whatever it shows of them', as
   const list = ['runs', '--benchmark', 'b1', '--baseline', 'base', '--wide', '--format', 'csv'];
   expect((await cli('list', list)).code).toBe(0);
   expect(reads().toSorted()).toEqual(['base', 'failed', 'open']);
+});
+
+it('is not read again to look for a start whose response was lost, with the range of the settings', async () => {
+  const failed = { eval_run_id: 'r', bench_id: 'b1', status: 'failed', reward_mean: null, total_rollouts: 2 };
+  const { cli, reads } = await countingReads({
+    listBenchmarks: () => pageOf([{ bench_id: 'b1', label: 'words' }]),
+    getBenchmark: () => ({ bench_id: 'b1', label: 'words' }),
+    listEvalRuns: () => [failed],
+    getTrajectoryRewards: () => rewardsOf(0.5, 0.75),
+    startEval: () => (response: ServerResponse) => response.destroy(),
+  });
+  expect((await cli('config', ['set', 'compare.rewardRange', '0..2'])).code).toBe(0);
+  await cli('list', ['runs', '--benchmark', 'b1']);
+  const { code, notes } = await cli('evaluate', ['b1', '--model', 'm', '--name', 'x']);
+  expect([code, notes]).toEqual([exitCodes.endUnseen, expect.stringContaining('benchtop list runs shows')]);
+  expect(reads()).toEqual(['r']);
 });
 
 it('what get has just read of a failed run is what list says', async () => {
