@@ -1,4 +1,6 @@
 /** `benchtop doctor --alarms ID`: the alarms that a past run would have raised. */
+
+import type { AlarmRules } from '../config/alarms.ts';
 import { rulesFor } from '../config/alarms.ts';
 import { emptyCurve } from '../contract/trainer-curve.ts';
 import type { TrainingRun } from '../contract/training.ts';
@@ -12,7 +14,6 @@ import { historyOf, type PastReport, reportOf, reportOfRun } from '../resources/
 import { countsByRewards, lacksEnds, needsRewards, rolloutEndsQuery } from '../resources/rollout-ends.ts';
 import { isNotOffered } from '../service/errors.ts';
 import { clockOrDay } from '../text/time.ts';
-import type { AlarmRules } from '../workbench/workbench.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
 import { type Found, findAmong, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';

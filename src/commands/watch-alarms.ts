@@ -1,4 +1,6 @@
 /** The alarms for a resource that `benchtop watch` follows: each is noted when it begins and when it ends. */
+
+import type { AlarmRules } from '../config/alarms.ts';
 import { hasEnded, isRunning } from '../contract/status.ts';
 import { checkpointTimes, checkpointTimesQuery } from '../queries/checkpoints.ts';
 import { paceOf } from '../queries/pace.ts';
@@ -17,7 +19,6 @@ import { countsByRewards, lacksEnds, needsRewards, rolloutEndsQuery } from '../r
 import { isNotOffered } from '../service/errors.ts';
 import type { ProgressPoint } from '../store/store.ts';
 import { clean } from '../text/sanitise.ts';
-import type { AlarmRules } from '../workbench/workbench.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import type { FollowedState } from './followed-state.ts';
 import type { CommandIo } from './io.ts';

@@ -376,4 +376,4 @@ const namesOf = perObject(
     ),
 );
 
-export type { AlarmRules, ConnectionMonitor, ConnectionState, GateState, Service };
+export type { AlarmRules, ConnectionState, GateState, Service };

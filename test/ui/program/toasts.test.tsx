@@ -1,12 +1,12 @@
 /** Notices in the line below the panes: they end with their subject, leave the keys in sight, and can be read again. */
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { ConnectionMonitor, ConnectionState } from '../../../src/service/supervisor.ts';
 import { noConnection } from '../../../src/ui/app/connection.ts';
 import { Painter } from '../../../src/ui/app/painter/painter.ts';
 import { Program } from '../../../src/ui/app/program.tsx';
 import type { KeyOverrides } from '../../../src/ui/keys/key.ts';
 import { registry } from '../../../src/ui/views/registry.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
-import type { ConnectionMonitor, ConnectionState } from '../../../src/workbench/workbench.ts';
 import { pageOf } from '../../queries/scripted-service.ts';
 import { openScreen, type Screen } from '../../screen.ts';
 import { newWorkbench } from '../../workbench/new-workbench.ts';
