@@ -50,6 +50,7 @@ const modules: { readonly [Name in CommandName]: () => Promise<CommandModule<Nam
   'config path': async () => ({ run: (await import('./settings.ts')).printPath }),
   'config get': async () => ({ run: (await import('./settings.ts')).getSetting }),
   'config set': async () => ({ run: (await import('./settings.ts')).setSetting }),
+  'config unset': async () => ({ run: (await import('./settings.ts')).unsetSetting }),
   open: () => import('./open.ts'),
   completion: () => import('./completion.ts'),
   version: async () => ({ run: printVersion }),

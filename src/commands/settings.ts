@@ -205,23 +205,11 @@ export async function printPath({ flags }: CommandInput<'config path'>, io: Comm
 export async function getSetting({ args: [key], flags }: CommandInput<'config get'>, io: CommandIo): Promise<number> {
   const { settings, warnings } = readSettings(pathIn(io));
   for (const warning of warnings) io.note(warning);
-  if (key !== undefined) {
-    const names = keyParts(key);
-    requireSetting(key, names);
-    if (fieldOf(settings, names) === undefined) throw new CommandError(`${key} is not set.`, exitCodes.failed);
-  }
-  const shown = withoutSecrets(settings);
-  await io.print(
-    flags.json ? recordText(key === undefined ? shown : fieldOf(shown, keyParts(key))) : settingText(shown, key),
-  );
+  const names = key === undefined ? [] : settingNamed(key, settings);
+  if (fieldOf(settings, names) === undefined) throw new CommandError(`${key} is not set.`, exitCodes.failed);
+  const value = fieldOf(withoutSecrets(settings), names);
+  await io.print(typeof value === 'string' && !flags.json ? recordText({ value }, 'value') : recordText(value));
   return exitCodes.done;
-}
-
-/** All settings as JSON, or one as a plain value. */
-function settingText(shown: unknown, key: string | undefined): string {
-  if (key === undefined) return recordText(shown);
-  const value = fieldOf(shown, keyParts(key));
-  return typeof value === 'string' ? recordText({ value }, 'value') : recordText(value);
 }
 
 /** Shown in place of a key, since others may watch the terminal. The file holds the key. */
@@ -253,6 +241,12 @@ function put(target: object, names: readonly string[], value: unknown): void {
   put(next, rest, value);
 }
 
+/** Removes a nested value. */
+function remove(target: object, names: readonly string[]): void {
+  const inner = fieldOf(target, names.slice(0, -1));
+  if (isRecord(inner)) delete inner[names.at(-1) ?? ''];
+}
+
 /** Why a setting cannot have a value, regardless of other settings. */
 function issuesOf(names: readonly string[], value: unknown) {
   const alone = {};
@@ -271,68 +265,99 @@ export function settingChoices(key: string): readonly string[] {
   return issue?.code === 'invalid_type' && issue.expected === 'boolean' ? ['true', 'false'] : [];
 }
 
-/** A setting's path, split into names. Command ids and assumption names contain dots themselves. */
-function keyParts(key: string): string[] {
+/**
+ * A setting's path, split into names. Names of commands, assumptions, profiles and benchmarks may contain dots; of several
+ * readings, the one with the longest profile or benchmark counts.
+ */
+function keyParts(key: string, settings: Settings = {}): string[] {
   const parts = key.split('.');
-  const [first, , field] = parts;
-  const depth = first === 'keys' ? 1 : first === 'profiles' && field === 'assumptions' ? 3 : parts.length;
-  return parts.length > depth ? [...parts.slice(0, depth), parts.slice(depth).join('.')] : parts;
+  const [area, inner] = parts;
+  if (area === 'keys') return joinedFrom(parts, 1);
+  const at = area === 'profiles' ? 1 : area === 'alarms' && inner === 'benchmarks' ? 2 : parts.length;
+  const named = fieldOf(settings, parts.slice(0, at));
+  for (let end = parts.length; end > at; end -= 1) {
+    const name = parts.slice(at, end).join('.');
+    const rest = parts.slice(end);
+    const names = [...parts.slice(0, at), name, ...(rest[0] === 'assumptions' ? joinedFrom(rest, 1) : rest)];
+    if (rest.length === 0 ? isRecord(named) && own(named, name) !== undefined : isSetting(names)) return names;
+  }
+  return parts;
 }
 
+/** The path with everything from an index on as one name. */
+const joinedFrom = (parts: readonly string[], at: number): string[] =>
+  parts.length > at ? [...parts.slice(0, at), parts.slice(at).join('.')] : [...parts];
+
 /**
- * @throws CommandError for a value that would break every later command: a key for an unknown command, a default
- * profile that does not exist, a second form of a secret, an unknown assumption, or an address that its key must not be
- * sent to
+ * @throws CommandError for settings that would break every later command: a key for an unknown command, a default
+ * profile that does not exist, two forms of a secret, an unknown assumption, or an address that its key must not be sent
+ * to
  */
-async function checkSetting(
+async function checkSettings(
   path: string,
-  names: readonly string[],
+  [area, profile, ...names]: readonly string[],
   settings: Settings,
   environment: Environment,
 ): Promise<void> {
-  const [area, profile = '', field = '', assumption] = names;
   if (area === 'keys' || area === 'home') {
     const { checkKeys, homePlace } = await import('./start-checks.ts');
     checkKeys({ preferences: { keys: settings.keys ?? {} }, settingsPath: path });
     homePlace({ preferences: { home: settings.home }, settingsPath: path });
   }
-  if (area === 'defaultProfile' && settings.defaultProfile !== undefined)
+  if (settings.defaultProfile !== undefined && (area === 'profiles' || area === 'defaultProfile'))
     requireProfile(settings, settings.defaultProfile);
-  const settled: Readonly<Record<string, unknown>> = own(settings.profiles, profile) ?? {};
-  const other = area === 'profiles' && otherForms(field).find(form => own(settled, form) !== undefined);
-  if (other) throw new CommandError(`profiles.${profile} already has ${other}. Remove it from ${path} first.`);
-  const value = own(settled, field);
-  if (area === 'profiles' && field === 'assumptions' && isRecord(value)) {
-    for (const [name, text] of Object.entries(value)) {
-      if (assumption !== undefined && assumption !== name) continue;
-      const wrong = assumptionProblem(name, String(text));
-      if (wrong) throw new CommandError(`profiles.${profile}.assumptions.${name} ${wrong}.`);
-    }
-  }
-  if (area !== 'profiles' || !addressFields.includes(field) || typeof value !== 'string') return;
-  // The variable overrides the file, as it does when the profile is used.
-  const isAllowed = environmentLayer(environment).settings.allowInsecureHttp ?? settled['allowInsecureHttp'] === true;
-  const problem = addressProblem(value, isAllowed);
-  if (problem) throw new CommandError(`${names.join('.')} cannot be set to this address: ${problem.reason}`);
+  if (area !== 'profiles') return;
+  for (const [name, settled] of Object.entries(settings.profiles ?? {}))
+    if (profile === undefined || profile === name) checkProfile(name, settled, names, environment);
 }
 
-/** The other settings that can hold the same secret as this one. */
-function otherForms(field: string): string[] {
-  const forms = secretNames.map(name => ['', 'Env', 'File', 'Command'].map(form => `${name}${form}`));
-  return (forms.find(each => each.includes(field)) ?? []).filter(form => form !== field);
+/** @param names the changed setting; without it, all of the profile's settings are checked */
+function checkProfile(
+  profile: string,
+  settled: ProfileSettings,
+  [field, assumption]: readonly string[],
+  environment: Environment,
+): void {
+  for (const secret of secretNames) {
+    const forms = ['', 'Env', 'File', 'Command'].map(form => `${secret}${form}`);
+    const [first, second] = forms.filter(form => own<unknown>(settled, form) !== undefined);
+    if (second === undefined || (field !== undefined && !forms.includes(field))) continue;
+    if (field === undefined) throw new CommandError(`profiles.${profile} takes ${first} or ${second}, not both.`);
+    const other = first === field ? second : first;
+    throw new CommandError(
+      `profiles.${profile} already has ${other}. First: benchtop config unset profiles.${profile}.${other}`,
+    );
+  }
+  for (const [name, text] of Object.entries(settled.assumptions ?? {})) {
+    if ((field ?? 'assumptions') !== 'assumptions' || (assumption ?? name) !== name) continue;
+    const wrong = assumptionProblem(name, String(text));
+    if (wrong) throw new CommandError(`profiles.${profile}.assumptions.${name} ${wrong}.`);
+  }
+  // The variable overrides the file, as it does when the profile is used.
+  const isAllowed = environmentLayer(environment).settings.allowInsecureHttp ?? settled.allowInsecureHttp === true;
+  for (const name of addressFields) {
+    const address = settled[name];
+    if (address === undefined || (field ?? name) !== name) continue;
+    const problem = addressProblem(address, isAllowed);
+    if (problem) throw new CommandError(`profiles.${profile}.${name} cannot be set to this address: ${problem.reason}`);
+  }
 }
 
 const secretNames: readonly CredentialName[] = ['apiKey', 'inferenceToken', 'upstreamKey'];
 
 /** The profile settings that hold an address. */
-const addressFields: readonly string[] = ['baseUrl', 'inferenceUrl', 'upstream'];
+const addressFields = ['baseUrl', 'inferenceUrl', 'upstream'] as const;
 
-/** @throws CommandError for an unknown setting */
-function requireSetting(key: string, names: readonly string[]): void {
-  const isUnknown = issuesOf(names, undefined).some(({ code }) => code === 'unrecognized_keys');
-  if (isUnknown || names.includes('') || names.includes('__proto__')) {
-    throw new CommandError(`There is no setting ${key || 'with an empty name'}.`);
-  }
+const isSetting = (names: readonly string[]): boolean =>
+  !issuesOf(names, undefined).some(({ code }) => code === 'unrecognized_keys') &&
+  !names.includes('') &&
+  !names.includes('__proto__');
+
+/** A setting's path, split into names. @throws CommandError for an unknown setting */
+function settingNamed(key: string, settings: Settings): readonly string[] {
+  const names = keyParts(key, settings);
+  if (!isSetting(names)) throw new CommandError(`There is no setting ${key || 'with an empty name'}.`);
+  return names;
 }
 
 /** A setting's value: JSON, or else plain text if the setting takes it. @throws CommandError for any other value */
@@ -366,17 +391,43 @@ export async function setSetting(
   { args: [key = '', text = ''], flags }: CommandInput<'config set'>,
   io: CommandIo,
 ): Promise<number> {
-  const names = keyParts(key);
-  requireSetting(key, names);
-  const value = settingValue(key, names, text);
   const path = pathIn(io);
+  const { settings } = readSettings(path);
+  const names = settingNamed(key, settings);
+  const value = settingValue(key, names, text);
   checkNoSecret(names, value, path);
-  const changed = structuredClone(readSettings(path).settings);
-  put(changed, names, value);
-  await checkSetting(path, names, changed, io.environment);
-  await changeSettings(path, settings => put(settings, names, value));
+  await changeChecked(path, names, all => put(all, names, value), io);
   if (flags.json) await io.print(recordText({ key, value }));
   return exitCodes.done;
+}
+
+export async function unsetSetting(
+  { args: [key = ''], flags }: CommandInput<'config unset'>,
+  io: CommandIo,
+): Promise<number> {
+  const path = pathIn(io);
+  const { settings } = readSettings(path);
+  const names = settingNamed(key, settings);
+  const [area, profile, field] = names;
+  if (area === 'profiles' && field === undefined)
+    throw new CommandError(`To remove a profile: benchtop profile remove ${profile ?? 'NAME'}`);
+  if (fieldOf(settings, names) === undefined) throw new CommandError(`${key} is not set.`, exitCodes.failed);
+  await changeChecked(path, names, all => remove(all, names), io);
+  if (flags.json) await io.print(recordText({ key, value: null }));
+  return exitCodes.done;
+}
+
+/** Changes the settings file, unless it could not be used then. @throws CommandError */
+async function changeChecked(
+  path: string,
+  names: readonly string[],
+  change: (settings: Settings) => void,
+  { environment }: CommandIo,
+): Promise<void> {
+  const changed = structuredClone(readSettings(path).settings);
+  change(changed);
+  await checkSettings(path, names, changed, environment);
+  await changeSettings(path, change);
 }
 
 const plainProperty = { enumerable: true, writable: true, configurable: true } as const;

@@ -220,6 +220,40 @@ describe('profile and config', () => {
     });
   });
 
+  it('are unset, also of profiles and benchmarks whose names have dots (out31 B5, B6)', async () => {
+    const cli = cliIn(testFolder());
+    await cli('profile add', ['my.lab', '--base-url', 'https://lab.example', '--unchecked']);
+    for (const [key, value] of [
+      ['profiles.my.lab.readOnly', 'true'],
+      ['profiles.my.lab.assumptions.query.limit', 'page_size'],
+      ['alarms.benchmarks.math-v1.5.silentMinutes', '5'],
+      ['keys.list.down', '["down"]'],
+    ] as const)
+      expect([key, (await cli('config set', [key, value])).code]).toEqual([key, exitCodes.done]);
+    expect((await cli('config get', ['profiles.my.lab.baseUrl'])).out).toBe('https://lab.example\n');
+    expect(JSON.parse((await cli('config get', ['profiles.my.lab'])).out)).toMatchObject({ readOnly: true });
+    for (const key of ['profiles.my.lab.readOnly', 'alarms.benchmarks.math-v1.5.silentMinutes', 'keys.list.down'])
+      expect([key, (await cli('config unset', [key])).code]).toEqual([key, exitCodes.done]);
+    expect(JSON.parse((await cli('config get', [])).out)).toEqual({
+      alarms: { benchmarks: { 'math-v1.5': {} } },
+      keys: {},
+      profiles: { 'my.lab': { baseUrl: 'https://lab.example', assumptions: { 'query.limit': 'page_size' } } },
+    });
+    expect((await cli('config set', ['profiles.my.lob.nonsense', '1'])).notes).toContain('There is no setting');
+  });
+
+  it('do not lose the default profile, or have two forms of a secret, as a whole (out31 B4)', async () => {
+    const cli = cliIn(testFolder());
+    await cli('profile add', ['lab', '--base-url', 'https://lab.example', '--unchecked', '--use']);
+    const { code, notes } = await cli('config set', ['profiles', '{}']);
+    expect([code, notes]).toEqual([exitCodes.notFound, expect.stringContaining('There is no profile lab')]);
+    const two = await cli('config set', ['profiles.x', '{"apiKeyEnv":"A","apiKeyFile":"b"}']);
+    expect([two.code, two.notes]).toEqual([
+      exitCodes.usage,
+      expect.stringContaining('profiles.x takes apiKeyEnv or apiKeyFile, not both'),
+    ]);
+  });
+
   it('do not set what would stop every later command', async () => {
     const cli = cliIn(testFolder());
     expect((await cli('config set', ['profiles.lab.apiKeyEnv', 'LAB_KEY'])).code).toBe(exitCodes.done);

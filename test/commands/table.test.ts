@@ -646,6 +646,13 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     bad(['them'], usage, /There is no setting them/),
     bad([''], usage, /There is no setting/),
   ],
+  'config unset': [
+    { args: ['keys.list.up'], code: done },
+    bad(['keys.list.up'], failed, /keys\.list\.up is not set/),
+    asJson(['keys'], { key: 'keys', value: null }),
+    bad(['profiles.keyed'], usage, /benchtop profile remove keyed/),
+    bad(['them'], usage, /There is no setting them/),
+  ],
   completion: [
     ok(['bash'], /complete -F _benchtop benchtop/),
     ok(['zsh'], /^#compdef benchtop/),

@@ -59,6 +59,12 @@ export const setup = {
       'benchtop config set profiles.prod.assumptions.query.limit page_size',
     ],
   }),
+  'config unset': spec({
+    summary: 'remove a setting, so that its default applies',
+    args: [{ name: 'KEY', of: 'set setting' }],
+    flags: jsonFlag,
+    examples: ['benchtop config unset keys.list.down'],
+  }),
   completion: spec({
     summary: 'print a script that completes commands in your shell',
     about: `For bash: source <(benchtop completion bash). For zsh: the same, after compinit. For fish: benchtop completion fish >

@@ -1,12 +1,13 @@
 /**
  * Keys as written in the key map: `j`, `G`, `/`, `ctrl-d`, `up`, `pagedown`, `enter`, `esc`, `tab`, `shift-tab`,
- * `space`, `alt-x`, `f1`. A terminal delivers everything typed between two reads as one string, which may hold many
+ * `space`, `alt-x`. A terminal delivers everything typed between two reads as one string, which may hold many
  * presses.
  */
 import type { Key } from 'ink';
 import { own } from '../../base/own-property.ts';
 import type { Command } from '../../present/command.ts';
 import { graphemes } from '../../text/width.ts';
+import { globalCommands } from './general.ts';
 
 export interface KeyPress {
   /** Name in the key map. */
@@ -103,11 +104,14 @@ export function keyLabel(name: string): string {
 }
 
 const keyPattern =
-  /^(ctrl-)?(alt-)?(shift-)?(up|down|left|right|pageup|pagedown|home|end|enter|esc|tab|space|backspace|delete|\S)$/u;
+  /^(ctrl-)?(alt-)?((shift-)?(up|down|left|right|pageup|pagedown|home|end|enter|esc|tab|space|backspace|delete)|\S)$/u;
 
-/** Whether a string from the config file names a key. */
+/** Terminals send these as other keys: as backspace, tab, enter and esc, and letters without shift. */
+const unsendable = /^ctrl-(alt-)?([him[]|\p{Lu})$/u;
+
+/** Whether a string from the config file names a key that terminals send. */
 export function isKeyName(name: string): boolean {
-  return keyPattern.test(name);
+  return keyPattern.test(name) && !unsendable.test(name);
 }
 
 /** Keys by command id, from the config file. */
@@ -141,7 +145,8 @@ export function overrideErrors(layers: readonly (readonly Command[])[], override
   const known = new Set(layers.flat().map(({ id }) => id));
   for (const [id, keys] of Object.entries(overrides)) {
     if (!known.has(id)) errors.add(`keys.${id}: there is no such command`);
-    for (const key of keys) if (!isKeyName(key)) errors.add(`keys.${id}: “${key}” is not a key`);
+    for (const key of keys) if (!isKeyName(key)) errors.add(`keys.${id}: “${key}” is not a key that terminals send`);
+    if (id === globalCommands.quit.id && keys.length === 0) errors.add(`keys.${id}: at least one key must quit`);
   }
   for (const layer of layers) {
     for (const { key, commands } of keyClashes(layer, overrides)) {

@@ -60,9 +60,12 @@ describe('isKeyName', () => {
   it.each(['j', 'G', '/', 'ctrl-d', 'alt-x', 'shift-tab', 'pagedown', 'esc', 'é'])('knows %s', name => {
     expect(isKeyName(name)).toBe(true);
   });
-  it.each(['', 'jj', 'control-d', 'ctrl-', 'F13 '])('refuses “%s”', name => {
-    expect(isKeyName(name)).toBe(false);
-  });
+  it.each(['', 'jj', 'control-d', 'ctrl-', 'F13 ', 'ctrl-m', 'ctrl-i', 'ctrl-[', 'ctrl-h', 'ctrl-A', 'shift-a'])(
+    'refuses “%s”',
+    name => {
+      expect(isKeyName(name)).toBe(false);
+    },
+  );
 });
 
 it('labels arrows with arrows', () => {
@@ -79,7 +82,10 @@ describe('overrideErrors', () => {
 
   it('names commands, keys and conflicts that cannot be', () => {
     expect(overrideErrors(layers, { 'list.dwon': ['j'] })).toEqual(['keys.list.dwon: there is no such command']);
-    expect(overrideErrors(layers, { 'list.down': ['jj'] })).toEqual(['keys.list.down: “jj” is not a key']);
+    expect(overrideErrors(layers, { 'list.down': ['jj'] })).toEqual([
+      'keys.list.down: “jj” is not a key that terminals send',
+    ]);
+    expect(overrideErrors(layers, { 'app.quit': [] })).toEqual(['keys.app.quit: at least one key must quit']);
     expect(overrideErrors(layers, { 'list.down': ['k'] }).join()).toContain(listCommands.up.id);
   });
 
