@@ -3,8 +3,8 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import LongFirst from './test/setup/long-first.ts';
 
-/** For a test that hangs. A busy machine may take twenty times as long as an idle one. */
-const timeouts = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 240_000 } } };
+/** For a test that hangs. A busy machine may take twenty times as long as an idle one; hooks may wait for several things. */
+const timeouts = { testTimeout: 300_000, hookTimeout: 600_000, expect: { poll: { timeout: 240_000 } } };
 
 /** Only these files, for the test that runs the tests in a fresh clone. */
 const only = process.env['BENCHTOP_TESTS']?.split(' ');
