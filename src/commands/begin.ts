@@ -148,7 +148,7 @@ async function withRepeatAdvice(
 ): Promise<ServiceError> {
   if (error.idempotencyKey === undefined) return error;
   const where = await whereToLook(creation, input, context, isRepeat);
-  return new ServiceError(error.kind, `${error.message} ${where} ${repeatAdvice(error.idempotencyKey, alone)}`, error);
+  return error.withAdvice(`${where} ${repeatAdvice(error.idempotencyKey, alone)}`);
 }
 
 /** A sentence about a start request that may already have succeeded. */
@@ -200,7 +200,7 @@ async function withCause(
   if (error.kind === 'validation' && model !== undefined) return asUnknownModel(error, model, context);
   if (error.kind !== 'conflict' || !creation.benchmark) return error;
   const { names, notes } = await missingSecrets(creation.benchmark.bench_id, context);
-  return names.length === 0 ? error : new ServiceError(error.kind, [error.message, ...notes].join(' '), error);
+  return names.length === 0 ? error : error.withAdvice(notes.join(' '));
 }
 
 /** Turns the refusal of a model that is not listed into a "not found" error. */

@@ -291,8 +291,7 @@ function noneFound(word: string, { among, looksLike, refusal, unlisted, unread, 
   const noFile = existsSync(word) ? 'It is a folder: name a file in it.' : 'There is no such file either.';
   const file = isFile(word) ? clean`It is a file: benchtop read ${word} opens it.` : takesPath && noFile;
   const more = [file, gaps].filter(Boolean).join(' ');
-  if (refusal && !isOfForm)
-    return more === '' ? refusal : new ServiceError(refusal.kind, `${refusal.message} ${more}`, refusal);
+  if (refusal && !isOfForm) return more === '' ? refusal : refusal.withAdvice(more);
   const none = clean`There is no ${enumerated(among.map(singularName), 'or')} ${word}.`;
   const form = looksLike && !among.includes(looksLike) ? `It looks like the id of a ${singularName(looksLike)}.` : '';
   const words = [none, form, ...unlisted.map(({ message }) => message), more];

@@ -130,13 +130,12 @@ function namingSettings(error: unknown, { service }: Profile): unknown {
   const operation = error.operation === undefined ? undefined : own<Endpoint>(endpoints, error.operation);
   if (isOfKey && operation?.auth === 'trajectoryToken') {
     // The token is not a setting; each call names it.
-    const advice = '--token-env NAME takes it from a variable.';
-    return new ServiceError(error.kind, `${error.message} ${advice}`, error);
+    return error.withAdvice('--token-env NAME takes it from a variable.');
   }
   // None of the profile's keys was sent there.
   if (isOfKey && error.namedOrigin !== undefined) return error;
   if (!isOfKey && !isUnreachable(error) && error.code !== 'ca_file_unreadable') return error;
-  return new ServiceError(error.kind, `${error.message} ${describeSetting(error, service)}`, error);
+  return error.withAdvice(describeSetting(error, service));
 }
 
 /** Notes problems with the certificate files that variables name. Node's own certificates may be enough. */

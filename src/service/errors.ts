@@ -135,6 +135,11 @@ export class ServiceError extends Error {
     this.namedOrigin = details.namedOrigin;
   }
 
+  /** This error with advice after its message. */
+  withAdvice(advice: string): ServiceError {
+    return new ServiceError(this.kind, `${this.message} ${advice}`, this);
+  }
+
   /** The error as data; `JSON.stringify` drops missing fields. */
   toJSON(): ErrorDetails & { readonly name: string; readonly kind: ErrorKind; readonly message: string } {
     const {

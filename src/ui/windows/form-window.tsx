@@ -3,7 +3,7 @@ import { Text } from 'ink';
 import { useEffect, useState } from 'react';
 import { largestOf } from '../../base/many.ts';
 import type { Action } from '../../queries/action.ts';
-import { isUnanswered, ServiceError } from '../../service/errors.ts';
+import { isUnanswered } from '../../service/errors.ts';
 import { clockOrDay } from '../../text/time.ts';
 import { displayWidth } from '../../text/width.ts';
 import { wrap } from '../../text/wrap.ts';
@@ -136,9 +136,7 @@ function formRoom(fields: readonly FieldSpec[], most: number, { summary, failure
 
 /** Adds the advice to an error if the request may have succeeded. */
 const withAdvice = (error: Error, advice: string | undefined): Error =>
-  advice !== undefined && isUnanswered(error)
-    ? new ServiceError(error.kind, `${error.message} ${advice}`, error)
-    : error;
+  advice !== undefined && isUnanswered(error) ? error.withAdvice(advice) : error;
 
 /** Sends the form; a request that may have succeeded is sent again only if the user insists. */
 function useSubmit<Input, Result>(
