@@ -89,12 +89,10 @@ export class Records {
       pins.readAgain(true);
       notes.readAgain();
     } else pins.readAgain(false);
-    statuses.recallEnded(
-      inbox
-        .list()
-        .filter(({ what }) => what === 'end')
-        .map(({ kind, id, label, at, detail }) => ({ kind, id, label, at, ended: detail })),
-    );
+    const ended = inbox.list().flatMap(({ what, kind, id, label, at, detail }) => {
+      return what === 'end' ? [{ ...detail, ...{ kind, id, label }, seenAt: at, endedAt: at }] : [];
+    });
+    statuses.recall(ended);
     const runningKinds = [...this.#of.kinds.keys()].filter(kind => statuses.runs(kind));
     const since = Date.now() - lostAfterMs;
     const running = remembered.seenSince(since, { kinds: runningKinds }).filter(({ status }) => isRunning(status));

@@ -18,6 +18,9 @@ import { newWorkbench } from '../workbench/new-workbench.ts';
 
 const ended = '2026-03-04T05:06:07Z';
 
+/** An end that an earlier session saw at this time. */
+const endedAt = (at: number) => ({ seenAt: at, endedAt: at });
+
 /** A workbench, with a list with curves on screen, on a service whose lists are empty. */
 function atList(answers: Answers) {
   const scripted = scriptedService({
@@ -57,11 +60,11 @@ it('reads the curve of an ended run once, in Watch its missing progress, and not
   });
   const { cache, statuses } = workbench;
   const known = { status: 'succeeded', startedAt: ended, endTime: ended };
-  const event = { kind: 'training', label: 'old', at: Date.parse(ended) };
-  statuses.recallEnded([
-    { ...event, id: 'trn_1', ended: { ...known, done: 39 } },
+  const event = { kind: 'training', label: 'old', ...endedAt(Date.parse(ended)) };
+  statuses.recall([
+    { ...event, id: 'trn_1', ...known, done: 39 },
     // A list has shown its end.
-    { ...event, id: 'trn_3', ended: known },
+    { ...event, id: 'trn_3', ...known },
   ]);
   statuses.report([{ kind: 'training', id: 'trn_2', label: 'older', ...known }], { askedAt: 1, at: 1 });
   const round = roundsQuery(workbench, { counted: false, atHome: false });
@@ -105,7 +108,7 @@ it.each(['succeeded', 'running'])(
     const run = { kind: 'training', id: 'trn_1', label: 'old' };
     if (status === 'running') workbench.pins.toggle(run);
     if (status === 'running') statuses.report([{ ...run, ...known }], { askedAt: 1, at: 1 });
-    else statuses.recallEnded([{ ...run, at: Date.parse(ended), ended: { ...known, endTime: ended } }]);
+    else statuses.recall([{ ...run, ...endedAt(Date.parse(ended)), ...known, endTime: ended }]);
     const read = reading(workbench);
     const readLater = async () => {
       await read();
@@ -147,7 +150,7 @@ it.each([
   });
   const run = { kind: 'training', id: 'trn_1', label: 'new' };
   const known = { status: 'succeeded', startedAt: ended, endTime: now, done: 40 };
-  workbench.statuses.recallEnded([{ ...run, at: Date.parse(now), ended: known }]);
+  workbench.statuses.recall([{ ...run, ...endedAt(Date.parse(now)), ...known }]);
   const read = reading(workbench);
   const readLater = async () => {
     await read();
@@ -169,7 +172,7 @@ it('reads the failed rollouts of an ended evaluation once for its line in Watch,
   const words = '26 of 40 rollouts failed (65%), more than 20%';
   // An earlier start has seen it end in a list, which has no number of failed rollouts.
   const known = { status: 'completed', startedAt: ended, endTime: ended, done: 40, total: 40, mean: 0.9, graded: 14 };
-  statuses.recallEnded([{ ...run, at: Date.parse(ended), ended: known }]);
+  statuses.recall([{ ...run, ...endedAt(Date.parse(ended)), ...known }]);
   const line = () =>
     watchedOf(workbench).map(row => [stateOf(row, Date.now()).word, ...row.alarms.map(each => each.words)]);
   expect(line()).toEqual([['completed']]);
@@ -209,7 +212,7 @@ async function withRewards(...first: readonly number[]) {
   const context = { service: scripted.service, signal: new AbortController().signal, memory };
   const { certainty } = await readRunRewards(run.id, context, extent);
   const at = Date.now();
-  statuses.recallEnded([{ ...run, at, ended: { status: 'completed', total: 8, done: 8, endTime: ended } }]);
+  statuses.recall([{ ...run, ...endedAt(at), status: 'completed', total: 8, done: 8, endTime: ended }]);
   const report = (observation: Observation): void => statuses.report([observation], { askedAt: at, at });
   report(observationOf(run.id, certainty));
   show('watch');

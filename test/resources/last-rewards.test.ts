@@ -24,9 +24,10 @@ function openBusy(shown: string) {
   const observer = new QueryObserver(workbench.cache, { queryKey: [shown], queryFn: () => 0 });
   onTestFinished(observer.subscribe(() => {}));
   const at = Date.now() - 120 * secondMs;
-  workbench.statuses.recallEnded(
+  workbench.statuses.recall(
     runs.slice(44).map(({ id, name, doing }) => {
-      return { kind: 'training', id, label: name, at, ended: { status: doing, endTime: new Date(at).toISOString() } };
+      const end = { status: doing, endTime: new Date(at).toISOString(), endedAt: at };
+      return { kind: 'training', id, label: name, ...end, seenAt: at };
     }),
   );
   workbench.statuses.report(

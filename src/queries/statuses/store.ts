@@ -235,37 +235,16 @@ export class StatusStore {
 
   /**
    * Loads resources seen in an earlier session, or before switching profiles. Resources already known stay unchanged.
-   * The end of a resource that was running, or that is new, will be announced.
+   * The end of a resource that was running, or that is new, will be announced; an end with a time already was.
    */
-  recall(
-    resources: readonly (ResourceRef & {
-      readonly status: string | undefined;
-      readonly seenAt: number;
-      readonly beganAt?: KnownResource['beganAt'];
-      readonly measured?: KnownResource['measured'];
-      readonly isNew?: boolean;
-    })[],
-  ): void {
+  recall(resources: readonly (ResourceRef & Partial<KnownResource> & { readonly seenAt: number })[]): void {
     let changed = false;
-    for (const { status, seenAt, beganAt, measured, isNew = false, ...resource } of resources) {
+    for (const { seenAt, ...resource } of resources) {
       if (this.#entries.has(keyOf(resource))) continue;
-      const known = { ...unknownResource(resource, resource.label), status, beganAt, measured, isNew };
-      this.#entries.set(keyOf(resource), newEntry(known, seenAt, isRunning(status) || isNew));
-      changed = true;
-    }
-    this.#announce(changed, []);
-  }
-
-  /** Loads resources whose end was seen in an earlier session but not dismissed. Known resources stay unchanged. */
-  recallEnded(
-    resources: readonly (ResourceRef & { readonly ended: Partial<KnownResource>; readonly at: number })[],
-  ): void {
-    let changed = false;
-    for (const { ended, at, kind, id, label } of resources) {
-      if (this.#entries.has(keyOf({ kind, id }))) continue;
-      const known = { ...unknownResource({ kind, id }, label), ...ended, endedAt: at };
-      const entry = newEntry(known, at, true);
-      this.#entries.set(keyOf(known), { ...entry, announced: true, ...(known.gone && { goneAt: at }) });
+      const known = { ...unknownResource(resource, resource.label), ...resource };
+      const announced = known.endedAt !== undefined;
+      const entry = newEntry(known, seenAt, announced || isRunning(known.status) || known.isNew);
+      this.#entries.set(keyOf(known), { ...entry, announced, goneAt: known.gone ? seenAt : undefined });
       changed = true;
     }
     this.#announce(changed, []);
