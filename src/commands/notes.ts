@@ -32,8 +32,8 @@ import { configFlags } from './table/flags.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
 /** Warns if notes may be missing. @throws CommandError if there is no file for them */
-function noteLack({ notes: { lack }, isOpen }: RememberedStore, io: CommandIo): void {
-  if (!isOpen) throw new CommandError(`${lack}.`, exitCodes.failed);
+function noteLack({ notes: { lack, unwritable } }: RememberedStore, io: CommandIo): void {
+  if (unwritable !== undefined) throw new CommandError(`${unwritable}.`, exitCodes.failed);
   if (lack !== undefined) io.note(`${lack}.`);
 }
 
@@ -143,8 +143,8 @@ export async function set({ args, flags }: CommandInput<'notes set'>, io: Comman
     const subjects: Noted[] = [];
     for (const word of args) subjects.push({ ...(await subjectOf(word, context)), message });
     const notes = new Notes(() => memory, config.preferences.triage);
-    const isSaved = notes.say(subjects, change);
-    if (!isSaved) throw new CommandError(`${memory.problem ?? 'The note could not be saved'}.`, exitCodes.failed);
+    const unsaved = notes.say(subjects, change);
+    if (unsaved !== undefined) throw new CommandError(`${unsaved}.`, exitCodes.failed);
     io.note(`${counted(subjects.length, 'note')} by ${clean`${notes.author}`}`);
     return exitCodes.done;
   });

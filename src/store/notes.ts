@@ -104,9 +104,14 @@ export class NoteRecords {
     return this.#tables.read(sql, now + maxAheadMs, this.#tables.service)?.map(noteOf);
   }
 
+  /** Why there is no file for notes, in words; undefined if there is one, or none was wanted. */
+  get unwritable(): string | undefined {
+    return this.#tables.isOpen ? undefined : `Notes can neither be read nor saved. ${this.#tables.problem}`;
+  }
+
   /** Why some notes cannot be read, in words; undefined if all can. */
   get lack(): string | undefined {
-    if (!this.#tables.isOpen) return `Notes can neither be read nor saved. ${this.#tables.problem}`;
+    if (this.unwritable !== undefined) return this.unwritable;
     if (!this.all()) return 'The notes on this machine cannot be read. Run benchtop doctor for details';
     const { setAside } = this.#tables;
     return setAside && `Notes may be missing. ${setAside}`;

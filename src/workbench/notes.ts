@@ -50,14 +50,15 @@ export class Notes {
       ?.find(note => note.author === this.author && note.message === message);
   }
 
-  /** Changes this author's notes on several subjects. @returns false if they could not be saved */
-  say(subjects: readonly Noted[], change: NoteChange, now = Date.now()): boolean {
+  /** Changes this author's notes on several subjects. @returns why they could not be saved, in words */
+  say(subjects: readonly Noted[], change: NoteChange, now = Date.now()): string | undefined {
     const { author } = this;
+    const remembered = this.#remembered();
     if (change.flag !== undefined) this.#replaced = Map.groupBy(subjects, each => this.own(each)?.flag ?? '');
     const keys = subjects.map(({ kind, id, label, message = 0 }) => ({ kind, id, label, message, author }));
-    const isSaved = this.#remembered().notes.change(keys, change, now);
+    const isSaved = remembered.notes.change(keys, change, now);
     this.readAgain();
-    return isSaved;
+    return isSaved ? undefined : (remembered.problem ?? 'The note could not be saved');
   }
 
   /** The subjects of the last change to flags, by their previous flag. */
@@ -68,7 +69,7 @@ export class Notes {
   /** Undoes the last change to flags, once. @returns false if there is none, or it could not be saved */
   takeBack(): boolean {
     const replaced = this.#replaced;
-    const isSaved = replaced !== undefined && [...replaced].every(([flag, subjects]) => this.say(subjects, { flag }));
+    const isSaved = replaced !== undefined && [...replaced].every(([flag, of]) => !this.say(of, { flag }));
     this.#replaced = undefined;
     return isSaved;
   }

@@ -11,7 +11,7 @@ import { useShell } from '../../src/ui/app/shell-context.tsx';
 import type { TerminalPort } from '../../src/ui/app/terminal-port.ts';
 import { View } from '../../src/ui/app/view.tsx';
 import { createTheme } from '../../src/ui/widgets/theme/theme.tsx';
-import type { ShownFile, Workbench } from '../../src/workbench/workbench.ts';
+import type { ShownFile, Workbench, WorkbenchOptions } from '../../src/workbench/workbench.ts';
 import { openScreen, type Screen, type ScreenOptions } from '../screen.ts';
 import { fakeService } from '../service/fake-service.ts';
 import { newWorkbench } from '../workbench/new-workbench.ts';
@@ -27,6 +27,7 @@ export const noTerminal: TerminalPort = {
 export interface StageOptions extends ScreenOptions {
   /** The file that is read. */
   readonly file?: ShownFile;
+  readonly remembered?: WorkbenchOptions['remembered'];
   readonly service?: () => Promise<Service>;
   readonly terminal?: TerminalPort;
 }
@@ -86,10 +87,11 @@ export function openViewOnStage<Name extends ViewName>(
     others = [],
     place,
     file,
+    remembered,
     ...options
   }: StageOptions & ViewOptions<Name> = {},
 ): Stage {
-  const workbench = newWorkbench({ service, file });
+  const workbench = newWorkbench({ service, file, ...(remembered && { remembered }) });
   const screen = openScreen(
     <Program
       workbench={workbench}

@@ -50,7 +50,8 @@ export interface PlainFormWindowProps
   extends Pick<FormWindowProps<never, never>, 'title' | 'fields' | 'start' | 'onClose'> {
   /** Called before submitting. If it returns a warning, the window shows it, and the user may submit again. */
   readonly warningOf?: (values: FormValues) => string | undefined;
-  readonly onSubmit: (values: FormValues) => void;
+  /** If it returns a problem, the window shows it and stays open. */
+  readonly onSubmit: ((values: FormValues) => void) | ((values: FormValues) => string | undefined);
   /** The hint's verb for submitting. */
   readonly verb?: string;
 }
@@ -91,11 +92,9 @@ export function PlainFormWindow({
         onCancel={onClose}
         onHelp={showHelp}
         onSubmit={values => {
-          const words = warningOf?.(values);
-          setWarning(words);
-          if (words !== undefined) return;
-          onSubmit(values);
-          onClose();
+          const words = warningOf?.(values) ?? onSubmit(values);
+          if (typeof words === 'string') setWarning(words);
+          else onClose();
         }}
       />
       <Lines lines={warningLines.map(styles.warning)} width={inner} height={warningLines.length} />

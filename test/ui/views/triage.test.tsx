@@ -1,9 +1,10 @@
 /** Flags on a digit and notes, in a list of trajectories. */
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
+import { RememberedStore } from '../../../src/store/store.ts';
 import { TrajectoriesView } from '../../../src/ui/views/lists.tsx';
 import { TrajectoryView } from '../../../src/ui/views/trajectories/trajectory.tsx';
 import { fakeService } from '../../service/fake-service.ts';
-import { openViewOnStage } from '../stage.tsx';
+import { openViewOnStage, type StageOptions } from '../stage.tsx';
 
 const items = ['one', 'two', 'three'].map((task_id, index) => ({
   ...{ trajectory_id: `traj_${index}`, task_id, status: 'completed', reward: index, num_steps: 1 },
@@ -21,12 +22,13 @@ const service = fakeService({
 
 const of = items.map(({ trajectory_id: id, task_id: label }) => ({ kind: 'trajectory', id, label }));
 
-async function openList() {
+async function openList(more: StageOptions = {}) {
   const stage = openViewOnStage(TrajectoriesView, {
     place: { view: 'list', resource: 'trajectories', scope: { run: 'evr_1' }, label: 'first' },
     service: async () => service,
     columns: 120,
     rows: 24,
+    ...more,
   });
   await stage.waitFor('three');
   const { notes } = stage.workbench;
@@ -58,6 +60,50 @@ it('changes only the flag or the note that was touched, of each marked row', asy
   await stage.press('enter');
   await stage.waitFor('Note saved');
   expect(said()).toEqual([1, 2, 3].map(() => ['bad', 'of all']));
+});
+
+it('removes a note whose text is emptied, of one row and of marked ones (A1)', async () => {
+  const { stage, notes, said } = await openList();
+  notes.say(of, { text: 'first note' });
+  await stage.press("'");
+  await stage.waitFor('Note on one');
+  await stage.press('ctrl-u', 'enter');
+  await stage.waitFor('Note removed');
+  expect(said().map(each => each?.[1])).toEqual([undefined, 'first note', 'first note']);
+  await stage.press('j', 'space', 'space', "'");
+  await stage.waitFor('Note on 2 marked');
+  await stage.press('ctrl-u', 'enter');
+  await stage.waitFor(text => !text.includes('Note on 2 marked'));
+  expect(said()).toEqual([undefined, undefined, undefined]);
+});
+
+it('refuses flags and notes at once if there is no file for them (A2)', async () => {
+  // A folder cannot be made in a file.
+  const path = `${import.meta.filename}/remembered.sqlite`;
+  const { stage, said } = await openList({ remembered: () => RememberedStore.open(path, 'test') });
+  const keysOfNotes = ['1', "'", '0'];
+  for (const key of keysOfNotes) {
+    await stage.press(key);
+    await stage.waitFor('Notes can neither be read nor saved');
+    await stage.press('esc');
+  }
+  expect(stage.text()).not.toContain('Note on');
+  expect(said()).toEqual([undefined, undefined, undefined]);
+});
+
+it('keeps what was typed if it cannot be saved (A2)', async () => {
+  const remembered = RememberedStore.inMemory('test');
+  const { stage, said } = await openList({ remembered: () => remembered });
+  await stage.press("'");
+  await stage.waitFor('Note on one');
+  await stage.type('typed');
+  const change = vi.spyOn(remembered.notes, 'change').mockReturnValue(false);
+  await stage.press('enter');
+  await stage.waitFor('The note could not be saved');
+  change.mockRestore();
+  await stage.press('enter');
+  await stage.waitFor('Note saved');
+  expect(said()[0]).toEqual(['', 'typed']);
 });
 
 it('says on how many of the marked rows a flag replaces another (C2)', async () => {

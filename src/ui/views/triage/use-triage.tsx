@@ -109,9 +109,10 @@ function changeIn(saved: readonly SavedNote[], values: FormValues) {
   if (!about) return undefined;
   const { message } = about;
   const [text = '', flag = ''] = [own(values, `text${message}`), own(values, `flag${message}`)];
+  // A quote alone is not a note.
+  const isKept = text === about.text.value || (about.text.value === '' && text === about.quote);
   const change: NoteChange = {
-    // A quote alone is not a note.
-    ...(![about.text.value, about.quote].includes(text) && { text: text.trim() }),
+    ...(!isKept && { text: text.trim() }),
     ...(flag !== initialFlag(about) && { flag }),
   };
   return Object.keys(change).length === 0 ? undefined : { message, change };
@@ -130,7 +131,6 @@ function NoteWindow({ of, messages, onClose }: NoteWindowProps) {
   const shell = useShell();
   const { notes } = useWorkbench();
   const keyOf = useKeyOf();
-  const save = useSave();
   const ownOn = (message: number) => of.map(({ id }) => notes.own({ id, message }));
   // The saved notes as the user last saw them: another program may change them while the window is open.
   const [known] = useState(() => new Map([0, ...messages.map(({ number }) => number)].map(at => [at, ownOn(at)])));
@@ -157,15 +157,15 @@ function NoteWindow({ of, messages, onClose }: NoteWindowProps) {
     );
     return at === -1 ? undefined : describeConflict(now[at], keyOf(formCommands.submit));
   };
-  const submit = (values: FormValues): void => {
+  const submit = (values: FormValues): string | undefined => {
     const changed = changeIn(saved, values);
-    if (!changed) return;
+    if (!changed) return undefined;
     const { message, change } = changed;
-    const isSaved = save(
-      of.map(each => ({ ...each, message })),
-      change,
-    );
-    if (isSaved) shell.toast({ kind: 'success', text: 'Note saved' });
+    const subjects = of.map(each => ({ ...each, message }));
+    const problem = notes.say(subjects, change);
+    if (problem !== undefined) return problem;
+    shell.toast({ kind: 'success', text: change.text === '' ? 'Note removed' : 'Note saved' });
+    return undefined;
   };
   return (
     <PlainFormWindow
@@ -180,25 +180,11 @@ function NoteWindow({ of, messages, onClose }: NoteWindowProps) {
   );
 }
 
-/** Returns whether the change was saved. */
-type Save = (of: readonly Noted[], change: NoteChange) => boolean;
-
-function useSave(): Save {
-  const shell = useShell();
-  const { notes, remembered } = useWorkbench();
-  return (of, change) => {
-    const isSaved = notes.say(of, change);
-    if (!isSaved) shell.toast({ kind: 'danger', text: remembered.problem ?? 'The note could not be saved' });
-    return isSaved;
-  };
-}
-
 /** Returns a function that binds the digits that flag, and the key for a note. */
 export function useTriage(): (of: readonly Noted[], messages?: readonly ShownMessage[]) => readonly Binding[] {
   const shell = useShell();
-  const { notes, file } = useWorkbench();
+  const { notes, file, remembered } = useWorkbench();
   const keyOf = useKeyOf();
-  const save = useSave();
   return (of, messages = []) => {
     const flag = (digit: number, ifNumber: KeyPress['ifNumber'] = () => {}): void => {
       const wanted = notes.flags[digit - 1];
@@ -209,7 +195,11 @@ export function useTriage(): (of: readonly Noted[], messages?: readonly ShownMes
         return;
       }
       const isSet = of.every(each => notes.own(each)?.flag === wanted);
-      if (!save(of, { flag: isSet ? '' : wanted })) return;
+      const problem = notes.say(of, { flag: isSet ? '' : wanted });
+      if (problem !== undefined) {
+        shell.toast({ kind: 'danger', text: problem });
+        return;
+      }
       ifNumber(() => {
         notes.takeBack();
         shell.toast({ kind: 'info', text: 'This is a row number, so nothing is flagged: G goes to that row' });
@@ -222,8 +212,9 @@ export function useTriage(): (of: readonly Noted[], messages?: readonly ShownMes
       shell.toast({ kind: 'info', text: `${words}: ${keyOf(triageCommands.undo)} undoes it` });
     };
     const enabled = of.length > 0;
-    const why =
-      file === undefined ? undefined : 'Flags and notes on a file are not kept: benchtop upload sends the file';
+    const why = file
+      ? 'Flags and notes on a file are not kept: benchtop upload sends the file'
+      : remembered.notes.unwritable;
     return [
       { command: triageCommands.flag, enabled, why, run: ({ name, ifNumber }) => flag(Number(name), ifNumber) },
       {
