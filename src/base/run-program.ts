@@ -62,7 +62,8 @@ export async function runProgram(
     problem = (problem + text).slice(-maxOutputBytes);
   });
   child.on('error', error => {
-    fail(errorCode(error) === 'ENOENT' ? 'was not found' : `could not be started (${errorCode(error)})`);
+    const words = errorCode(error) === 'ENOENT' ? 'was not found' : `could not be started (${errorCode(error)})`;
+    reject(new Error(words, { cause: error }));
   });
   child.on('close', (code, killedBy) => {
     if (code === 0) return resolve(Buffer.concat(output).toString());

@@ -1,5 +1,6 @@
 /** `benchtop regrade`: regrades existing rollouts and shows the changes. Writes nothing to the service. */
 import { factText } from '../present/fact-text.ts';
+import { passAtProblem } from '../present/statistics/tasks.ts';
 import { unlistedOf } from '../resources/unlisted.ts';
 import {
   changeOf,
@@ -31,6 +32,9 @@ export async function run({ args: [word = ''], flags }: CommandInput<'regrade'>,
   // Rollouts from a file are served without models.
   return withRollouts({ word, takesFile: flags.judge === undefined }, flags, io, async (context, name) => {
     const range = rewardRangeOf(flags, context);
+    const problem = flags.passAt === undefined ? undefined : passAtProblem(flags.passAt, range);
+    if (problem !== undefined)
+      throw new CommandError(`--pass-at takes ${problem}. Other rewards need --reward-range LO..HI.`);
     const { id, ...rollouts } = await readRollouts(name, context, io);
     const graded: Regraded[] = [];
     const left = { failed: 0, running: 0 };

@@ -67,7 +67,7 @@ export function requirementOf(issue: Issue): string {
   switch (issue.code) {
     case 'too_small':
       if (issue.origin === 'string' && issue.minimum === 1) return 'must not be empty';
-      return `must ${sizeOf(issue.origin)} at least ${issue.minimum}`;
+      return `must ${sizeOf(issue.origin)} ${issue.inclusive === false ? 'above' : 'at least'} ${issue.minimum}`;
     case 'too_big':
       return `must ${sizeOf(issue.origin)} at most ${issue.maximum}`;
     case 'invalid_value':

@@ -26,7 +26,7 @@ export const graderSpec = z.discriminatedUnion('kind', [
     pattern: text.check(
       // V8 may take minutes to parse a long one, and has no limit.
       z.maxLength(500, { abort: true }),
-      z.refine(pattern => syntaxProblem(pattern) === undefined, 'not a regular expression'),
+      z.refine(pattern => syntaxProblem(pattern) === undefined, 'is not a regular expression'),
     ),
   }),
   /** The first number in the answer; the reward falls linearly to 0 at `tolerance` away. */

@@ -21,7 +21,7 @@ import type { QueryContext } from '../queries/query-context.ts';
 import { trajectoryQuery } from '../queries/trajectories.ts';
 import { limitsFact } from '../resources/comparison.ts';
 import { counted, difference, percent, reward } from '../text/numbers.ts';
-import type { Regrader } from './regraders.ts';
+import { GraderError, type Regrader } from './regraders.ts';
 
 type Unended = NonNullable<ReturnType<typeof unfinishedState>>;
 /** How many rollouts have no answer to grade. */
@@ -73,6 +73,7 @@ interface Regrading {
  * otherwise once each has been read.
  *
  * @throws the signal's reason when it aborts
+ * @throws GraderError if the grader can grade no rollout
  */
 export async function regradeAll(
   rows: readonly (GroupRollout & { readonly trajectory_id: string })[],
@@ -96,6 +97,7 @@ export async function regradeAll(
       onGraded({ ...before, new_reward, explanation, error: undefined });
     } catch (error) {
       context.signal.throwIfAborted();
+      if (error instanceof GraderError) throw error;
       onGraded({ ...before, new_reward: undefined, explanation: '', error: errorMessage(error) });
     }
   });
@@ -220,8 +222,7 @@ export function regradeFacts(
     ...(tasks > 0 || nameless === 0 ? [counted(tasks, 'task')] : []),
     ...(nameless > 0 ? [`${counted(nameless, 'rollout')} without a task`] : []),
   ];
-  // A pass and a fail say little about rewards in between.
-  const onPassing = isPassFail ? '' : ` on passing at ${reward(passAt)}`;
+  const onPassing = ` on passing at ${reward(passAt)}`;
   const [graded, unrated] = [all.length - broken, all.length - broken - both];
   return withValue([
     { label: 'regraded', value: `${graded} of ${counted(all.length + failed + running + stopped, 'rollout')}` },
@@ -232,7 +233,10 @@ export function regradeFacts(
     { label: 'without a reward', value: unrated > 0 ? `${unrated} before, not compared` : undefined },
     {
       label: 'mean',
-      value: `${reward(paired.base)} before, ${reward(paired.new)} now, of ${subjects.join(' and ')}`,
+      value:
+        both === 0
+          ? 'no rollout has a reward before and now'
+          : `${reward(paired.base)} before, ${reward(paired.new)} now, of ${subjects.join(' and ')}`,
     },
     { label: 'difference', value: compared.difference === undefined ? undefined : difference(compared.difference) },
     {

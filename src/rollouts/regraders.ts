@@ -1,9 +1,10 @@
 /** Graders for existing rollouts: one of the local service's graders, a command, or a model with a rubric. */
-import { errorMessage } from '../base/errors.ts';
+import { errorCode, errorMessage } from '../base/errors.ts';
 import { isRecord, own } from '../base/own-property.ts';
 import { runProgram } from '../base/run-program.ts';
 import { shellWords, UnclosedQuoteError } from '../base/shell-words.ts';
 import { answerText, messageTexts } from '../contract/inference.ts';
+import { requirementOf } from '../contract/issues.ts';
 import type { Trajectory, TrajectoryMessage } from '../contract/trajectories.ts';
 import { type GraderSpec, gradeEnded, graderKinds, graderSpec, shortfallOf } from '../grading/graders.ts';
 import { isEmpty } from '../present/other-fields.ts';
@@ -105,7 +106,8 @@ export function graderOf(words: string): Regrader {
   if (Object.keys(partial).length > 1) {
     const { error } = graderSpec.safeParse(partial);
     const issue = error?.issues.find(each => own(partial, String(each.path[0])) !== undefined);
-    if (issue) throw new GraderError(clean`The grader cannot be used: ${issue.path.join('.')}: ${issue.message}`);
+    const words = issue?.code === 'custom' ? issue.message : issue && requirementOf(issue);
+    if (issue) throw new GraderError(clean`The grader cannot be used: ${issue.path.join('.')} ${words}`);
   }
   return async trajectory => {
     const stored = storedGrader(trajectory);
@@ -141,9 +143,10 @@ export function commandGrader(line: string, limitMs: number): Regrader {
   if (program === undefined) throw new GraderError('The command is empty: name a program.');
   return async (trajectory, signal) => {
     const running = runProgram(words, { limitMs, input: JSON.stringify(trajectory), signal });
-    const out = await running.catch((error: unknown) => {
+    const out = await running.catch((error: Error) => {
       signal.throwIfAborted();
-      throw new Error(clean`${program} ${errorMessage(error)}`);
+      const isAbsent = ['ENOENT', 'EACCES'].includes(errorCode(error.cause) ?? '');
+      throw new (isAbsent ? GraderError : Error)(clean`${program} ${error.message}`);
     });
     const [first = '', ...rest] = sanitiseLine(out).trim().split(/\s+/);
     const reward = Number(first);

@@ -48,6 +48,41 @@ it('counts why a judge gave no reward (A1)', async () => {
   expect(code).toBe(exitCodes.failed);
 });
 
+it.each([
+  ['7', '0..1'],
+  ['0', '0..1'],
+  ['-1', '-1..1'],
+])('refuses a threshold that passes or fails every reward: %s of %s (out31 B2)', async (passAt, range) => {
+  const cli = await cliWith(completed(2));
+  const flags = ['--with', 'contains yes', '--pass-at', passAt, '--reward-range', range];
+  const { code, notes } = await cli('regrade', ['d', ...flags]);
+  const [low, high] = range.split('..');
+  expect(notes).toContain(`--pass-at takes a number above ${low}, and at most ${high}`);
+  expect(code).toBe(exitCodes.usage);
+});
+
+it('names the threshold beside the agreement also if all rewards are passes and fails (out31 B2)', async () => {
+  const { out } = await (await cliWith(completed(2)))('regrade', ['d', '--with', 'contains yes']);
+  expect(out).toContain('agreement\t100% of 2 on passing at 1.00\n');
+});
+
+it('stops at once if the program cannot be started, and invents no mean (out31 C8)', async () => {
+  let read = 0;
+  const cli = await cliWith(completed(40), {
+    getTrajectory: ({ trajectory_id }) => {
+      read += 1;
+      return { trajectory_id, status: 'completed', steps: [] };
+    },
+  });
+  const { code, notes, out } = await cli('regrade', ['d', '--command', 'no-such-program']);
+  expect([code, out]).toEqual([exitCodes.failed, '']);
+  expect(notes).toContain('no-such-program was not found');
+  expect(read).toBeLessThan(40);
+  expect((await cli('regrade', ['d', '--with', 'exact'])).out).toContain(
+    'mean\tno rollout has a reward before and now\n',
+  );
+});
+
 it('says that rewards outside the range have no interval', async () => {
   const cli = await cliWith(completed(6, { reward: 0.5 }));
   const grader = ['d', '--command', `${process.execPath} -e console.log(7)`];

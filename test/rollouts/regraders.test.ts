@@ -57,6 +57,12 @@ it('says whether a field is missing because of the stored grader, or because non
   );
 });
 
+it('says which numbers a tolerance may have (out31 C7)', () => {
+  for (const words of ['number 5 -1', 'number 5 0'])
+    expect(() => graderOf(words)).toThrow('The grader cannot be used: tolerance must be above 0');
+  expect(() => graderOf('regex (')).toThrow('pattern is not a regular expression');
+});
+
 it('does not take a call of a tool for an answer', async () => {
   const call = assistantMessage('look up tea', { tool_calls: '[{}]' });
   const calling = rollout([call, { role: 'tool', tool_response: 'look' }]);

@@ -17,6 +17,10 @@ export const isSameReward = (one: number, other: number): boolean => withoutRoun
 /** Whether a reward is at least this high, apart from rounding. */
 export const reaches = (reward: number, limit: number): boolean => reward >= limit || isSameReward(reward, limit);
 
+/** Why a threshold tells no reward in the range from another, as the rest of a sentence; undefined if it does. */
+export const passAtProblem = (passAt: number, [low, high]: Range): string | undefined =>
+  passAt > low && passAt <= high ? undefined : `a number above ${low}, and at most ${high}`;
+
 /** The reward, or the end of the range from which only rounding separates it. */
 export function withinRange(reward: number, [low, high]: Range): number {
   const slack = (high - low) * overshootShare;

@@ -1,7 +1,8 @@
 /** The form that regrades the rollouts in a run, a training run or a dataset. */
 
 import { useState } from 'react';
-import type { Range } from '../../../present/statistics/tasks.ts';
+import { capitalised } from '../../../base/capitalised.ts';
+import { passAtProblem, type Range } from '../../../present/statistics/tasks.ts';
 import { chatModelsQuery } from '../../../queries/models.ts';
 import { labelOf } from '../../../resources/define.ts';
 import type { Owner } from '../../../rollouts/read.ts';
@@ -63,7 +64,8 @@ function graderProblem(values: FormValues): string | undefined {
 
 const isPositive = (value: string): boolean => Number.isFinite(Number(value)) && Number(value) > 0;
 
-function fieldsFor(models: readonly string[], [low, high]: Range): readonly FieldSpec[] {
+function fieldsFor(models: readonly string[], range: Range): readonly FieldSpec[] {
+  const [low, high] = range;
   const isOne =
     (...graders: readonly string[]) =>
     ({ grader = '' }: FormValues) =>
@@ -116,7 +118,10 @@ function fieldsFor(models: readonly string[], [low, high]: Range): readonly Fiel
     },
     {
       ...{ kind: 'text', name: 'passAt', label: 'Passes with a reward of at least', initial: String(high) },
-      check: numberProblem,
+      check: value => {
+        const problem = numberProblem(value) ?? passAtProblem(Number(value), range);
+        return problem && capitalised(problem);
+      },
     },
   ];
 }

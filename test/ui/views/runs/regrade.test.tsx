@@ -81,7 +81,7 @@ it.each([
     const text = flat(stage.text());
     expect(text).toContain('failed 1, not graded');
     expect(text).toMatch(/mean 0\.667 before, 0\.667 now, of 3 tasks; difference 0; 95% CI -\S+ to \+\S+ passes/);
-    expect(text).toContain('passes 1 lost, 1 gained (reward at least 1.00); agreement 33.3% of 3');
+    expect(text).toContain('passes 1 lost, 1 gained (reward at least 1.00); agreement 33.3% of 3 on passing at 1.00');
     expect(text).toMatch(/Cohen's kappa -0\.50/);
   }
   await stage.press('enter');
@@ -106,6 +106,32 @@ it.each([
   await stage.type('twelve');
   await stage.press('tab', 'enter');
   await stage.waitFor(text => flat(text).includes('regraded 3 of 4 rollouts'));
+});
+
+it('refuses a threshold that passes or fails every reward (out31 B2)', async () => {
+  const stage = openRun({ columns: 120, rows: 40 });
+  await stage.waitFor(isRead);
+  await stage.press('R');
+  await stage.waitFor('Regrade first');
+  await stage.press('tab', 'tab', 'ctrl-u');
+  await stage.type('7');
+  await stage.press('enter');
+  await stage.waitFor('A number above 0, and at most 1');
+});
+
+it('stops at once if the program cannot be found (out31 C8)', async () => {
+  const stage = openRun({ columns: 120, rows: 40 });
+  await stage.waitFor(isRead);
+  await stage.press('R');
+  await stage.waitFor('Regrade first');
+  await stage.type('a prog');
+  await stage.waitFor('a program on this machine');
+  await stage.press('tab');
+  await stage.type('no-such-program');
+  await stage.press('enter');
+  await stage.waitFor('Run this program on this machine?');
+  await stage.press('down', 'enter');
+  await stage.waitFor('no-such-program was not found');
 });
 
 it('requires a pattern for a regular expression (A6)', async () => {
