@@ -22,7 +22,7 @@ import {
 import { pagesOf, type ResourcePage } from '../resources/pages.ts';
 import { type Scope, type ScopeName, scopeNames } from '../resources/place.ts';
 import { ServiceError } from '../service/errors.ts';
-import type { Note } from '../store/notes.ts';
+import { type Note, noteKinds } from '../store/notes.ts';
 import { counted } from '../text/numbers.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
 import { isSameStatus } from '../text/status-spelling.ts';
@@ -313,25 +313,27 @@ class PrintedRows {
   }
 }
 
-const hasNotes = ({ names }: Resource): boolean => names[0] === 'trajectories';
+const hasNotes = ({ kind = '' }: Resource): boolean => noteKinds.includes(kind);
 
-/** Adds the flag and note columns to trajectories, as on the screen. @param byId filled before rows are read */
+/** Adds the flag and note columns to trajectories and runs, as on the screen. @param byId filled before rows are read */
 function withNoteColumns(
   resource: Resource,
   byId: ReadonlyMap<string, readonly Note[]>,
   isForProgram: boolean,
 ): Resource {
-  const [first, ...others] = resource.columns;
-  if (!hasNotes(resource) || !first) return resource;
-  // Scripts may rely on the columns' positions.
-  const added = noteColumns(byId, resource.list({}).id).map(column =>
-    isForProgram ? { ...column, wide: true } : column,
+  if (!hasNotes(resource)) return resource;
+  // Scripts may rely on the columns' positions, and need the flags alone.
+  const added = noteColumns(byId, resource.list({}).id).map(({ text, ...column }) =>
+    isForProgram ? { ...column, wide: true } : { ...column, ...(text && { text }) },
   );
-  const columns = [first, ...added, ...others];
+  const withAdded = ([first, ...others]: readonly Column<object>[]) => (first ? [first, ...added, ...others] : added);
+  const { columns, measures } = resource;
   return {
     ...resource,
-    columns,
-    ...(resource.measures && { measures: { ...resource.measures, columns: () => columns } }),
+    columns: withAdded(columns),
+    ...(measures && {
+      measures: { ...measures, columns: (rows, range) => withAdded(measures.columns(rows, range)) },
+    }),
   };
 }
 

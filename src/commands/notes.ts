@@ -5,6 +5,8 @@ import { errorMessage } from '../base/errors.ts';
 import { parseDeepJson } from '../base/json-depth.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Column } from '../present/column.ts';
+import { transcriptOf } from '../present/transcript.ts';
+import { trajectoryQuery } from '../queries/trajectories.ts';
 import { resourceOfId, resources } from '../resources/catalogue.ts';
 import { isNotOffered, ServiceError } from '../service/errors.ts';
 import {
@@ -120,10 +122,28 @@ async function subjectOf(word: string, context: CommandContext): Promise<Noted> 
     return { kind: resource.kind ?? '', id, label: resource.label?.(row) || id };
   } catch (error) {
     signal.throwIfAborted();
-    const isUnasked = error instanceof ServiceError && (isNotOffered(error) || !isRefusedId(error));
-    if (kind === undefined || !isUnasked) throw error;
+    if (kind === undefined || !isUnasked(error)) throw error;
     note(clean`It is not known whether there is a ${kind} ${word}: ${error.message}`);
     return { kind, id: word, label: word };
+  }
+}
+
+/** Whether the service could not be asked. */
+const isUnasked = (error: unknown): error is ServiceError =>
+  error instanceof ServiceError && (isNotOffered(error) || !isRefusedId(error));
+
+/** If the service cannot be asked, the message is taken as it is. @throws CommandError if there is no such message */
+async function checkMessage({ kind, id, label }: Noted, message: number, context: CommandContext): Promise<void> {
+  if (kind !== 'trajectory') throw new CommandError(clean`${label} is a ${kind}: only trajectories have messages.`);
+  try {
+    const trajectory = await trajectoryQuery(id).read({ ...context, service: context.service.background });
+    const { length } = transcriptOf(trajectory, { showHidden: false, details: false }).messages;
+    if (message <= length) return;
+    throw new CommandError(clean`${label} has ${counted(length, 'message')}: there is no message ${message}.`);
+  } catch (error) {
+    context.signal.throwIfAborted();
+    if (!isUnasked(error)) throw error;
+    context.note(clean`It is not known whether ${label} has a message ${message}: ${error.message}`);
   }
 }
 
@@ -141,7 +161,12 @@ export async function set({ args, flags }: CommandInput<'notes set'>, io: Comman
     const { memory, config } = context;
     noteLack(memory, io);
     const subjects: Noted[] = [];
-    for (const word of args) subjects.push({ ...(await subjectOf(word, context)), message });
+    const removesOnly = !Object.values(change).some(Boolean);
+    for (const word of args) {
+      const subject = await subjectOf(word, context);
+      if (message > 0 && !removesOnly) await checkMessage(subject, message, context);
+      subjects.push({ ...subject, message });
+    }
     const notes = new Notes(() => memory, config.preferences.triage);
     const unsaved = notes.say(subjects, change);
     if (unsaved !== undefined) throw new CommandError(`${unsaved}.`, exitCodes.failed);
@@ -162,14 +187,17 @@ export async function exportAll({ flags }: CommandInput<'notes export'>, io: Com
 }
 
 /** @throws CommandError for a line that is not a note, before anything is merged */
-async function readNotes(path: string): Promise<Note[]> {
+async function readNotes(path: string, { input }: Pick<CommandIo, 'input'>): Promise<Note[]> {
+  if (path === '-' && input.isTTY) throw new CommandError('Pipe the notes in: - is standard input.');
   const notes: Note[] = [];
   let number = 0;
   try {
-    for await (const line of createInterface({ input: createReadStream(path, 'utf8') })) {
+    for await (const line of createInterface({ input: path === '-' ? input : createReadStream(path, 'utf8') })) {
       number += 1;
-      if (line.trim() === '') continue;
-      const note = parseNote(parseDeepJson(line));
+      // Also removes a byte-order mark.
+      const text = line.trim();
+      if (text === '') continue;
+      const note = parseNote(parseDeepJson(text));
       if (typeof note === 'string') {
         throw new CommandError(clean`${path}, line ${number}: ${note}. Nothing was merged.`);
       }
@@ -189,7 +217,7 @@ export async function importAll(
   { args: [path = ''], flags }: CommandInput<'notes import'>,
   io: CommandIo,
 ): Promise<number> {
-  const notes = await readNotes(path);
+  const notes = await readNotes(path, io);
   return withNotes(flags, io, async ({ memory, read }) => {
     const merged = memory.notes.merge(notes);
     if (!merged) throw new CommandError(`${memory.problem ?? 'The notes could not be saved'}.`, exitCodes.failed);

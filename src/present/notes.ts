@@ -1,5 +1,4 @@
 /** Shows flags and notes as columns, facts and counts. */
-import { counted } from '../text/numbers.ts';
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';
 import type { Column } from './column.ts';
 import type { Fact } from './fact.ts';
@@ -20,7 +19,11 @@ export function flagsOf(notes: readonly AuthoredNote[] = []): string {
   return [...new Set(flags)].join(', ');
 }
 
-const textsOf = (notes: readonly AuthoredNote[] = []): string => notes.flatMap(({ text }) => text || []).join(' · ');
+/** The notes. One on a message begins with the message number: `#3: it counts`. */
+const textsOf = (notes: readonly AuthoredNote[] = []): string =>
+  notes
+    .flatMap(({ text, message }) => (text === '' || message === 0 ? text || [] : `#${message}: ${text}`))
+    .join(' · ');
 
 /** The flags and the notes in a line each. */
 export const describeNote = (notes?: readonly AuthoredNote[]): readonly string[] => {
@@ -33,6 +36,8 @@ export function noteColumns<Row>(byId: NotesById<AuthoredNote>, id: (row: Row) =
     {
       ...{ id: 'flag', title: 'FLAG', width: { min: 5, max: 24, grow: 1 }, ifAny: true },
       value: row => flagsOf(byId.get(id(row))) || undefined,
+      // Most lists have no room for the notes.
+      text: row => flagsOf(byId.get(id(row))) || (textsOf(byId.get(id(row))) && 'note'),
     },
     {
       ...{ id: 'note', title: 'NOTE', width: { min: 8, max: 80, grow: 1 }, ifAny: true, wide: true, cutAt: 'end' },
@@ -60,7 +65,7 @@ export function messageNotes(notes: readonly AuthoredNote[] = []): ReadonlyMap<n
   return lines;
 }
 
-/** `flagged: 3 gamed, 1 good; 2 flagged differently by two people`; empty without flags. */
+/** `flagged: 3 gamed, 1 good; 2 flagged differently by several people`; empty without flags. */
 export function describeFlagCounts(all: Iterable<readonly AuthoredNote[]>): string {
   const counts = new Map<string, number>();
   let conflicts = 0;
@@ -72,6 +77,6 @@ export function describeFlagCounts(all: Iterable<readonly AuthoredNote[]>): stri
   }
   if (counts.size === 0) return '';
   const words = [...counts].sort(([, one], [, other]) => other - one).map(([flag, count]) => `${count} ${flag}`);
-  const differ = conflicts > 0 ? `; ${counted(conflicts, 'one is', 'are')} flagged differently by two people` : '';
+  const differ = conflicts > 0 ? `; ${conflicts} flagged differently by several people` : '';
   return `flagged: ${words.join(', ')}${differ}`;
 }

@@ -1,6 +1,7 @@
 /** Flags and notes that people put on trajectories, runs and messages. */
 import { isRecord } from '../base/own-property.ts';
 import { counted } from '../text/numbers.ts';
+import { sanitiseLine } from '../text/sanitise.ts';
 import type { Row, Run, Tables } from './tables.ts';
 
 /** One author's flag and text on one resource or message. */
@@ -51,10 +52,15 @@ const longestText = 10_000;
 const longestName = 200;
 
 /** Why a note cannot have this flag or text, in words; undefined if it can. */
-export function noteProblem({ flag = '', text = '' }: NoteChange): string | undefined {
+export function noteProblem({ flag = '', text = '', author = '' }: Partial<Note>): string | undefined {
   const tooLong = (what: string, most: number, { length }: string): string | undefined =>
     length <= most ? undefined : `${what} has at most ${counted(most, 'character')}; this one has ${length}`;
-  return tooLong('a note', longestText, text) ?? tooLong('a flag', longestName, flag);
+  if (sanitiseLine(flag) !== flag) return 'a flag has no hidden or control characters';
+  return (
+    tooLong('a note', longestText, text) ??
+    tooLong('a flag', longestName, flag) ??
+    tooLong('an author', longestName, author)
+  );
 }
 
 /** The kinds of resources that take notes. */
@@ -72,7 +78,7 @@ export function parseNote(value: unknown, now = Date.now()): Note | string {
   if (![kind, id, author].every(each => isText(each) && each !== '')) return none;
   if (!noteKinds.includes(kind as string)) return `notes are only for trajectories and runs, not for a ${kind}`;
   if (!isText(flag) || !isText(text) || !isText(label)) return none;
-  const problem = noteProblem({ flag, text });
+  const problem = noteProblem({ flag, text, author: String(author) });
   if (problem !== undefined) return problem;
   if (typeof message !== 'number' || !Number.isSafeInteger(message) || message < 0) return none;
   const [time, begun] = [timeIn(at), timeIn(since)];

@@ -32,7 +32,8 @@ export class Notes {
   constructor(remembered: () => RememberedStore, triage: TriageSettings) {
     this.#remembered = remembered;
     this.author = authorOf(triage);
-    this.flags = triage.flags;
+    // Each flag has one digit.
+    this.flags = [...new Set(triage.flags)];
   }
 
   readonly subscribe = this.#listeners.subscribe;

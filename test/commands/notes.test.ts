@@ -183,6 +183,79 @@ it('filter trajectories by flag, as on the screen (B7)', async () => {
   expect(onScreen.out).toMatch(/TASK +ID +FLAG /);
 });
 
+it('filter, sort and export runs, as on the screen (out31 B9)', async () => {
+  const items = ['one', 'two'].map(display_name => ({
+    ...{ eval_run_id: `evr_${display_name}`, display_name, bench_id: 'bench_1', status: 'completed' },
+  }));
+  const { url } = await hostileServer(
+    answering({
+      listBenchmarks: () => pageOf([{ bench_id: 'bench_1' }]),
+      listEvalRuns: () => pageOf(items),
+      getEvalRun: ({ eval_run_id }) => items.find(each => each.eval_run_id === eval_run_id),
+    }),
+  );
+  const cli = cliOn({ baseUrl: url, apiKey: 'key', home: testFolder() });
+  await cli('notes set', ['evr_two', '--flag', 'gamed', '--note', 'it counts']);
+  await cli('notes set', ['evr_one', '--note', 'fine']);
+  const list = (...flags: string[]) => cli('list', ['runs', ...flags]);
+  expect(await list('--filter', 'flag:', '--ids')).toMatchObject({ code: 0, out: 'evr_two\n' });
+  expect(await list('-c', 'id,flag,note', '--format', 'csv', '--sort', 'flag')).toMatchObject({
+    out: 'id,flag,note\r\nevr_two,gamed,it counts\r\nevr_one,,fine\r\n',
+  });
+  expect((await list()).out).not.toContain('FLAG');
+  expect((await cli('list', ['runs'], { columns: 120 })).out).toMatch(/ FLAG (.*\n)*.*evr_one +note /);
+});
+
+it('are refused on a message that does not exist (out31 B8)', async () => {
+  const messages = ['user', 'assistant'].map(role => ({ role, content: `said by ${role}` }));
+  const run = { eval_run_id: 'evr_1', display_name: 'first' };
+  const { url } = await hostileServer(
+    answering({
+      listBenchmarks: () => pageOf([{ bench_id: 'bench_1' }]),
+      getEvalRun: () => run,
+      listEvalRuns: () => pageOf([run]),
+      getTrajectory: () => ({ trajectory_id: 'traj_1', task_id: 'one', steps: [{ step_index: 0, messages }] }),
+    }),
+  );
+  const home = testFolder();
+  const cli = cliOn({ baseUrl: url, apiKey: 'key', home });
+  const set = (id: string, message: string, flag = 'bad') =>
+    cli('notes set', [id, '--message', message, '--flag', flag]);
+  expect(await set('traj_1', '3')).toMatchObject({
+    code: 2,
+    notes: 'benchtop: one has 2 messages: there is no message 3.',
+  });
+  expect(await set('evr_1', '1')).toMatchObject({
+    code: 2,
+    notes: 'benchtop: first is a run: only trajectories have messages.',
+  });
+  expect((await cli('notes list', [])).out).not.toContain('bad');
+  expect(await set('traj_1', '2')).toMatchObject({ code: 0 });
+  // One that is there already can be removed.
+  expect(await set('evr_1', '1', '')).toMatchObject({ code: 0 });
+  const offline = cliOn({ baseUrl: 'http://127.0.0.1:9', apiKey: 'key', home });
+  expect(await offline('notes set', ['traj_1', '--message', '7', '--flag', 'bad'])).toMatchObject({
+    code: 0,
+    notes: expect.stringContaining('It is not known whether traj_1 has a message 7: '),
+  });
+});
+
+it('are imported from standard input, also with a byte-order mark, but not with what no filter finds (out31 C9)', async () => {
+  const cli = cliOn({ baseUrl: 'http://127.0.0.1:9', apiKey: '' });
+  const note = { kind: 'run', id: 'evr_1', author: 'bob', flag: 'bad', at: 1_000 };
+  const take = (more: object = {}) =>
+    cli('notes import', ['-'], { input: `\uFEFF${JSON.stringify({ ...note, ...more })}\n` });
+  expect(await take()).toMatchObject({ code: 0, notes: '1 new, 0 newer, 0 unchanged' });
+  expect(await take({ author: 'b'.repeat(3_000) })).toMatchObject({
+    code: 2,
+    notes: expect.stringContaining('an author has at most 200 characters'),
+  });
+  expect(await take({ flag: 'b\u202Ead' })).toMatchObject({
+    code: 2,
+    notes: expect.stringContaining('a flag has no hidden or control characters'),
+  });
+});
+
 it('of an earlier benchtop are said to be in a file that was set aside', async () => {
   const home = testFolder();
   const cli = cliOn({ baseUrl: 'http://127.0.0.1:9', apiKey: '', home });

@@ -22,7 +22,7 @@ export const notes = {
       message: {
         value: 'N',
         number: 'count',
-        description: 'the message it is about, from 1 (default: the whole trajectory)',
+        description: 'the message of a trajectory, from 1 (default: all of it)',
       },
       ...jsonFlag,
     },
@@ -40,7 +40,8 @@ export const notes = {
   }),
   'notes import': spec({
     summary: 'merge flags and notes from a file',
-    about: 'For each author and item, the newest note wins. Lists the items that authors flag differently.',
+    about: `A FILE of - is standard input. For each author and item, the newest note wins. Lists the items that authors flag
+differently.`,
     args: [{ name: 'FILE', of: 'file' }],
     flags: { profile, ...jsonFlag },
     examples: ['benchtop notes import theirs.jsonl'],

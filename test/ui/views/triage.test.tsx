@@ -116,6 +116,20 @@ it('says on how many of the marked rows a flag replaces another (C2)', async () 
   expect(said().map(each => each?.[0])).toEqual(['bad', 'bad', 'bad']);
 });
 
+it('marks a row that has only a note, and counts rows that people flag differently (out31 C5, C13)', async () => {
+  const { stage, notes } = await openList({ columns: 80 });
+  notes.say(of.slice(1, 2), { text: 'why' });
+  await stage.waitFor(text => /FLAG(.*\n)*.*two +note /.test(text));
+  const [first] = of;
+  const by = (author: string, flag: string, id = first?.id ?? '') =>
+    stage.workbench.remembered.notes.change([{ kind: 'trajectory', id, label: id, message: 0, author }], { flag });
+  for (const [author, flag] of ['good', 'bad', 'gamed'].entries()) by(`author ${author}`, flag);
+  notes.readAgain();
+  await stage.waitFor(text =>
+    text.replaceAll(/[│\s]+/g, ' ').includes('; 1 flagged differently by several people of the 3'),
+  );
+});
+
 it('begins with what is saved at that moment', async () => {
   const { stage, notes, said } = await openList();
   stage.workbench.remembered.notes.change([{ ...of[0], message: 0, author: notes.author } as never], { text: 'shell' });
@@ -167,7 +181,7 @@ it('shows the note of a message before it is changed, and moves what was typed t
   await stage.press('shift-tab', 'right');
   await stage.waitFor('← message 1');
   await stage.press('enter');
-  await stage.waitFor('flagged good  ·  > question new');
+  await stage.waitFor('flagged good  ·  #1: > question new');
   expect([own(0), own(1)]).toEqual([
     ['good', ''],
     ['', '> question\nnew'],
