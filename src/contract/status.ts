@@ -84,6 +84,10 @@ export function hasEnded(status: string | null | undefined): boolean {
   return status != null && endMeanings.has(statusMeaning(status));
 }
 
+/** Why a run that has not ended cannot be deleted, as the rest of a sentence. */
+export const waitBeforeDelete = (status: string | null | undefined): string =>
+  statusMeaning(status ?? '') === 'stopping' ? 'it is stopping, so wait until it has ended' : 'cancel it first';
+
 /**
  * Whether this status may still change on its own. A missing status, e.g. of an old record, does not count as running.
  */

@@ -2,7 +2,7 @@
 
 import type { EvalRun } from '../contract/evaluations.ts';
 import { isUnreadable } from '../contract/lists.ts';
-import { hasEnded } from '../contract/status.ts';
+import { hasEnded, waitBeforeDelete } from '../contract/status.ts';
 import type { Checkpoint, TrainingRun } from '../contract/training.ts';
 import { type Column, plainColumn } from '../present/column.ts';
 import { type Fact, failureFacts, optionLines, referenceFact, statusFact, warningFacts } from '../present/fact.ts';
@@ -201,7 +201,10 @@ export const ofTrainingRun = {
     group,
     writes: true,
     destructive: true,
-    appliesTo: rows => (rows.every(run => hasEnded(run.status)) ? rows : 'It has not ended yet: cancel it first'),
+    appliesTo: rows => {
+      const active = rows.find(run => !hasEnded(run.status));
+      return active ? `It has not ended yet: ${waitBeforeDelete(active.status)}` : rows;
+    },
     change: {
       send: deleteTraining,
       verb: 'delete',

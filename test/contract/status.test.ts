@@ -8,6 +8,7 @@ import {
   knownDeploymentStatuses,
   statusMeaning,
   trainingStatuses,
+  waitBeforeDelete,
 } from '../../src/contract/status.ts';
 import { isSameStatus } from '../../src/text/status-spelling.ts';
 import { statusStyle, statusText } from '../../src/ui/widgets/status.ts';
@@ -25,6 +26,11 @@ const words = {
 };
 
 describe('a status', () => {
+  it('asks for a cancellation before a deletion only once (out31 C10)', () => {
+    expect(waitBeforeDelete('running')).toBe('cancel it first');
+    expect(waitBeforeDelete('cancel_signaled')).toBe('it is stopping, so wait until it has ended');
+  });
+
   it.each([...trainingStatuses, ...knownDeploymentStatuses])('of the contract has a meaning: %s', status => {
     expect(statusMeaning(status)).not.toBe('unknown');
   });

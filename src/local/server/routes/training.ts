@@ -1,7 +1,7 @@
 /** Training runs: start, read, curves, checkpoints, cancel, delete. */
 
 import { existsSync } from 'node:fs';
-import { hasEnded } from '../../../contract/status.ts';
+import { hasEnded, waitBeforeDelete } from '../../../contract/status.ts';
 import { isBaseModel } from '../../engine/catalog.ts';
 import { listOptions } from '../../engine/options.ts';
 import { longestAnswerOf, readTrainingOptions, trainingOptionSpecs } from '../../engine/training-options.ts';
@@ -97,7 +97,7 @@ function cancelTraining(service: ServiceContext, call: Call<'cancelTraining'>) {
 function deleteTrainingRun(service: ServiceContext, call: Call<'deleteTrainingRun'>) {
   const { training_run_id, status } = findTrainingRun(service, call);
   if (!hasEnded(status)) {
-    throw conflict('run_not_terminal', `The run is ${status}; cancel it first.`);
+    throw conflict('run_not_terminal', `The run is ${status}: ${waitBeforeDelete(status)}.`);
   }
   const users = service.training.usersOf(training_run_id);
   if (users.length > 0) {
