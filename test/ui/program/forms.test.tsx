@@ -33,6 +33,16 @@ it('a form names the options as the contract does, with defaults and bounds, and
   await screen.waitFor('2 steps x 16 tasks x 16 samples = 512 rollouts');
 });
 
+it('counts nothing with a value that the form refuses (out31 C1)', async () => {
+  const screen = openWorld(offering(), benchmarks, { columns: 120, rows: 40 });
+  await screen.waitFor('▸ t-words');
+  await screen.press('t');
+  await screen.waitFor('16 samples = 15,360 rollouts');
+  await screen.press('tab', 'tab');
+  await screen.type('-3');
+  await screen.waitFor(text => text.includes('num_steps: ') && !text.includes(' rollouts'));
+});
+
 it.each([
   [120, 40],
   [80, 24],

@@ -259,8 +259,18 @@ function checkedField(field: FieldSpec, { startsSeveral }: RunStart, { choicesIn
   };
 }
 
-/** Describes the work that will start, with its estimated cost. @param unsentOf the inputs that are still to be sent */
-function useSummary(props: StartRunFormProps, chosen: Chosen, unsentOf: ReturnType<typeof useStarts>['left']) {
+/**
+ * Describes the work that will start, with its estimated cost.
+ *
+ * @param options the fields for options: a refused value has no cost
+ * @param unsentOf the inputs that are still to be sent
+ */
+function useSummary(
+  props: StartRunFormProps,
+  chosen: Chosen,
+  options: readonly FieldSpec[],
+  unsentOf: ReturnType<typeof useStarts>['left'],
+) {
   const { row, start, several, listed } = props;
   const { priceUnit } = useWorkbench();
   const baseIn = (values: FormValues) => modelOf(chosen.choicesIn(values)[0] ?? {});
@@ -271,6 +281,10 @@ function useSummary(props: StartRunFormProps, chosen: Chosen, unsentOf: ReturnTy
     const origins = chosen.originsIn(values);
     if (several && origins.length < several.length)
       return whichOfEach(several, chosen).check?.(own(values, whichField) ?? '');
+    for (const { name, label, check } of options) {
+      const problem = check?.(own(values, name) ?? '', values);
+      if (problem !== undefined) return `${label}: ${problem}`;
+    }
     const planned = chosen.plan(chosen.choicesIn(values));
     const unsent = unsentOf(planned.map(({ input }) => input));
     if (unsent.length === 0) return `All ${planned.length} have started: there is nothing to send.`;
@@ -305,6 +319,7 @@ function StartRunForm(latest: StartRunFormProps) {
   };
   const started = resourceOfKind(start.kind);
   const needsModel = several ? false : start.checkpointIsModel ? checkpoint === undefined : !model;
+  const checked = options.map(field => checkedField(field, start, chosen));
   const fields: readonly FieldSpec[] = [
     ...(needsModel ? [slugField] : []),
     {
@@ -316,7 +331,7 @@ function StartRunForm(latest: StartRunFormProps) {
       check: value => nameProblem(value, start),
     },
     ...checkpointFields(props, chosen),
-    ...options.map(field => checkedField(field, start, chosen)),
+    ...checked,
   ];
   return (
     <FormWindow
@@ -326,7 +341,7 @@ function StartRunForm(latest: StartRunFormProps) {
       sentBefore={starts.sentBefore}
       describe={(service, inputs) => starts.left(inputs).map(input => start.send(service, input))}
       inputOf={inputsOf}
-      summary={useSummary(props, chosen, starts.left)}
+      summary={useSummary(props, chosen, checked, starts.left)}
       lostAdvice={started && startedAdvice(started, `:${started.names[0]}`)}
       onChange={chosen.onChange}
       onClose={onClose}
