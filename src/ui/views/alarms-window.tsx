@@ -1,4 +1,5 @@
 /** Shows the alarms that the settings would have raised for a run. */
+import { hasEnded } from '../../contract/status.ts';
 import { emptyCurve } from '../../contract/trainer-curve.ts';
 import { checkpointTimesQuery } from '../../queries/checkpoints.ts';
 import type { KnownResource } from '../../queries/statuses/known-resource.ts';
@@ -28,9 +29,26 @@ function ReportWindow({ report, benchmark, onClose }: ReportWindowProps) {
   const asking = useLoadingText();
   const width = useReadingWidth();
   const words = report ? reportLines(report, workbench.alarmsFor(benchmark ?? undefined)) : [asking];
-  const lines = words.flatMap(line => wrap(sanitiseLine(line), width).map(text => ({ text })));
+  const lines = words.flatMap(line => {
+    const text = line.trimStart();
+    const indent = line.slice(0, line.length - text.length);
+    return wrap(sanitiseLine(text), width - indent.length).map(each => ({ text: `${indent}${each}` }));
+  });
   return <ReadingWindow title="Alarms" lines={lines} opener={alarmCommands.past} onClose={onClose} />;
 }
+
+interface LineAlarmsProps {
+  readonly run: KnownResource;
+  readonly onClose: () => void;
+}
+
+/** The alarms of a line in Watch. */
+export const LineAlarms = ({ run, onClose }: LineAlarmsProps) =>
+  run.kind === 'run' ? (
+    <RunAlarms run={run} onClose={onClose} />
+  ) : (
+    <TrainingAlarms id={run.id} ended={hasEnded(run.status)} onClose={onClose} />
+  );
 
 export function TrainingAlarms({ id, ended, onClose }: { id: string; ended: boolean; onClose: () => void }) {
   const workbench = useWorkbench();
@@ -49,7 +67,7 @@ export function TrainingAlarms({ id, ended, onClose }: { id: string; ended: bool
   return <ReportWindow report={report} benchmark={run.bench_id} onClose={onClose} />;
 }
 
-export function RunAlarms({ run, onClose }: { run: KnownResource; onClose: () => void }) {
+export function RunAlarms({ run, onClose }: LineAlarmsProps) {
   const workbench = useWorkbench();
   const report = reportOfRun(run, workbench.alarmsFor(run.parent), workbench.compare.rewardRange);
   return <ReportWindow report={report} benchmark={run.parent} onClose={onClose} />;

@@ -228,7 +228,7 @@ export const registry: Registry = {
       // The lines show more than the facts, so they get the width first.
       inspectorFrom: 240,
       about: aboutRewards,
-      commands: [...Object.values(watchCommands), ...lineActions],
+      commands: [...Object.values(watchCommands), alarmCommands.past, ...lineActions],
     }),
     view('inbox', 'Inbox', {
       component: lazyView(async () => (await import('./inbox.tsx')).InboxView),

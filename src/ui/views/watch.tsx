@@ -48,7 +48,8 @@ import { type Binding, useKeyOf } from '../keys/router.tsx';
 import { factLines } from '../widgets/facts.ts';
 import { Lines } from '../widgets/lines.tsx';
 import { useTheme } from '../widgets/theme/theme.tsx';
-import { watchCommands } from './commands.ts';
+import { LineAlarms } from './alarms-window.tsx';
+import { alarmCommands, watchCommands } from './commands.ts';
 import type { PreviewProps } from './list/list-props.ts';
 import { ResourceList } from './list/resource-list.tsx';
 import { useActionsByKind } from './record/use-actions-by-kind.ts';
@@ -148,6 +149,11 @@ export function WatchView() {
             enabled: isGrouped && current !== undefined,
             run: () => current && fold(current),
           },
+          {
+            command: alarmCommands.past,
+            ...(current && hasAlarms(current) ? {} : { why: 'Only runs have alarms' }),
+            run: () => current && shell.showOverlay('alarms', close => <LineAlarms run={current} onClose={close} />),
+          },
           dismissal(workbench, targets),
         ];
       }}
@@ -214,6 +220,8 @@ function useLineActions(): (lines: readonly WatchedResource[]) => readonly Bindi
       // Users open lines and the inbox more often than they act on a line, and rarely stop one.
       .map(binding => ({ ...binding, rank: hintRank(binding.command) }));
 }
+
+const hasAlarms = ({ kind, group }: WatchedResource): boolean => !group && (kind === 'run' || kind === 'training');
 
 /** Dismisses the lines that have ended. */
 function dismissal(workbench: Workbench, lines: readonly WatchedResource[]): Binding {

@@ -62,6 +62,21 @@ it('cancels marked lines of two kinds after one question, and says which stays a
   await eventually(() => expect(cancelled.toSorted()).toEqual(['evr_1', 'trn_1']));
 });
 
+it.each([
+  ['an evaluation', '/baseline\r', /failed rollouts/],
+  ['a training run', '/sweep trn_1\r', /failed rollouts/],
+])('shows the alarms of %s, whose lines keep their indent (out31 C12)', async (_, filter, shown) => {
+  const { service } = busy();
+  const screen = openWorld(service, { view: 'watch' }, { columns: 120, rows: 30 });
+  await screen.waitFor(text => text.includes('baseline') && text.includes('sweep trn_2'));
+  await screen.type(filter);
+  await screen.waitFor('1 of 3');
+  await screen.press('A');
+  await screen.waitFor(text => /┌─ Alarms /.test(text) && shown.test(text));
+  await screen.press('A');
+  await screen.waitFor(text => !text.includes('┌─ Alarms '));
+});
+
 it('pins all marked lines, not the one under the cursor, and unpins them once all are pinned', async () => {
   const { service } = busy();
   const screen = openWorld(service, { view: 'watch' });
