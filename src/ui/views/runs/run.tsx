@@ -188,7 +188,7 @@ export function RunView({ place }: ViewProps<'record'>) {
 
 function describeEmpty({ state, ended, progress, rewards }: Run): string {
   if (!state.isRead) return 'It could not be read';
-  if (state.error && rewards === undefined) return 'No rollouts to show';
+  if (rewards === undefined) return 'No rollouts to show';
   if (ended) return 'This run recorded no trajectories';
   return progress && rolloutsDone(progress) === 0 ? 'No rollout has ended yet' : 'No rollout has a reward yet';
 }
