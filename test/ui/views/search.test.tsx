@@ -138,7 +138,7 @@ it('keeps what was typed after // as an expression on the rows, if it ends like 
 
 it('opens on a filtered list, too, and keeps the filter', async () => {
   const { stage } = stageOf();
-  await stage.waitFor('task-0');
+  await stage.waitFor('1/12 ');
   await stage.type('/task-1\r');
   await stage.waitFor(text => text.includes('/task-1') && !text.includes('task-0'));
   await stage.type('//');

@@ -15,7 +15,7 @@ import { TrajectoryView } from '../../../src/ui/views/trajectories/trajectory.ts
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
 import { pageOf } from '../../queries/scripted-service.ts';
 import { fakeService } from '../../service/fake-service.ts';
-import { openViewOnStage } from '../stage.tsx';
+import { openViewOnStage, type Stage } from '../stage.tsx';
 
 type Rollout = { readonly reward?: number; readonly status?: string; readonly error?: string };
 const tasks: Readonly<Record<string, readonly Rollout[]>> = {
@@ -84,6 +84,8 @@ function forgetRows(): void {
   );
   onTestFinished(() => void vi.unstubAllGlobals());
 }
+/** Waits until everything that the view shows or opens has been read. */
+const allRead = (stage: Stage): Promise<void> => stage.waitFor(() => stage.workbench.cache.isFetching() === 0);
 const stageOf = (columns: number, rows: number, base?: string) =>
   openViewOnStage(TasksView, {
     place: { view: 'tasks', scope: { run: 'new' }, ...(base && { base: { id: base, name: 'before' } }) },
@@ -161,9 +163,10 @@ it.each([
 it('leads from a task compared with another run to its rollouts, with that of the other run beside each', async () => {
   forgetRows();
   const stage = stageOf(120, 24, 'base');
-  await stage.waitFor('+1.00');
+  await stage.waitFor(text => text.includes('3 tasks') && text.includes('+1.00'));
   await stage.press('G', 'enter');
   await stage.waitFor(text => /▸ always +1\.00/.test(text));
+  await allRead(stage);
   await stage.press('j', 'j', 'enter');
   await stage.waitFor(text => text.includes('reads traj_new_always_2') && text.includes('<tab> other run'));
   expect(stage.text()).toContain(' 3/4');
@@ -182,13 +185,14 @@ it('leads from a task compared with another run to its rollouts, with that of th
 it('leads from a task to the comparison there, and between the rollouts of both runs', async () => {
   forgetRows();
   const stage = stageOf(120, 24, 'base');
-  await stage.waitFor('+1.00');
+  await stage.waitFor(text => text.includes('3 tasks') && text.includes('+1.00'));
   await stage.press('G', '=');
   await stage.waitFor('compares base and new at always');
   await stage.press('esc', 'enter');
   await stage.waitFor(text => /▸ always +1\.00/.test(text));
   await stage.press('tab');
   await stage.waitFor(text => /▸ always +0 /.test(text));
+  await allRead(stage);
   await stage.press('enter');
   await stage.waitFor(text => text.includes('reads traj_base_always_') && text.includes('<tab> other run'));
   await stage.press('tab');
@@ -414,9 +418,10 @@ it('reads a sample of many rollouts for their lengths, all of them on a key, and
   }
   isHeld.after = 100;
   await stage.press('A');
-  await stage.waitFor('100 of 300 rollouts read for their tokens: esc stops');
+  // Some of these are the rows under the cursor.
+  await stage.waitFor(text => /(9\d|100) of 300 rollouts read for their tokens: esc stops/.test(text));
   await stage.press('esc');
-  await stage.waitFor('A reads the other 200');
+  await stage.waitFor(text => /A reads the other 20\d/.test(text));
   isHeld.after = Number.POSITIVE_INFINITY;
   await stage.press('A');
   await stage.waitFor('300 of 300 rollouts have a reward and a known length in tokens');

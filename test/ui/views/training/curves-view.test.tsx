@@ -192,7 +192,7 @@ it('offers runs to overlay with their held-out reward and its interval', async (
   const start = { view: 'record', resource: 'training', id: 'trn_1' } as const;
   const { screen, close } = openProgram({ service: scripted, start, columns: 200, rows: 40 });
   onTestFinished(close);
-  await screen.waitFor('held-out 0.100');
+  await screen.waitFor(text => text.includes('held-out 0.100') && text.includes('<i> overlay'));
   await screen.press('i');
   await screen.waitFor(text => /Overlay curves from[\s\S]*│ ▸ /.test(text));
   await screen.press('enter');
