@@ -43,6 +43,8 @@ export interface AuditReport {
   /** Describes the data that was read, and counts the failed reads. */
   readonly read: string;
   readonly unread: readonly Unread[];
+  /** The number of rollouts whose text was read. */
+  readonly texts: number;
   /** The last step with rewards by rollout; undefined if there is none. */
   readonly lastStep: number | undefined;
 }
@@ -127,16 +129,16 @@ export async function readAudit(runId: string, range: Range, context: QueryConte
   const texts = await readTexts(textsToRead(steps ?? []), context, onUnread);
   const curves = auditedCurves(curve, heldOut ?? []);
   const findings = audit({ ...curves, steps: withTexts(steps ?? [], texts), range });
+  const lastStep = steps?.findLast(({ rewards }) => rewards.length > 0)?.step;
+  const report = { findings, texts: texts.size, unread, lastStep };
+  if (trainer) rememberAudit(runId, report, { trainer, range, memory: context.memory });
   const words = [
     steps ? `${steps.length} of ${counted(known.length, 'step')} read` : 'the service lists no rewards by step',
     `texts of ${counted(texts.size, 'rollout')}`,
     `${counted(curves.heldOut.length, 'held-out reward')}`,
     ...(unread.length > 0 ? [`${unread.length} of these reads failed`] : []),
   ];
-  const lastStep = steps?.findLast(({ rewards }) => rewards.length > 0)?.step;
-  const report = { findings, read: words.join(', '), unread, lastStep };
-  if (trainer) rememberAudit(runId, report, { trainer, range, memory: context.memory });
-  return report;
+  return { ...report, read: words.join(', ') };
 }
 
 /** The remembered findings of a run's last whole audit. */
@@ -144,7 +146,8 @@ const remembered = z.object({
   kinds: z.array(z.enum(Object.keys(findingKinds) as FindingKind[])),
   lastStep: z.number(),
   /** The trainer's reward at that step: a run that restarts may get another one. */
-  reward: z.nullable(z.number()),
+  reward: z.number(),
+  texts: z.number(),
   range: z.tuple([z.number(), z.number()]),
 });
 
@@ -156,16 +159,14 @@ interface AuditMemory {
 
 const settingOf = (runId: string): string => `audit ${runId}`;
 
-function rewardAt({ steps, rewards }: TrainerCurve, step: number): number | null {
-  const value = rewards[steps.lastIndexOf(step)];
-  return Number.isFinite(value) ? (value ?? null) : null;
-}
+const rewardAt = ({ steps, rewards }: TrainerCurve, step: number): number | undefined =>
+  rewards[steps.lastIndexOf(step)];
 
-function rememberAudit(runId: string, report: AuditReport, { trainer, range, memory }: AuditMemory): void {
-  const { findings, unread, lastStep } = report;
+function rememberAudit(runId: string, report: AuditOutcome, { trainer, range, memory }: AuditMemory): void {
+  const { findings, texts, unread, lastStep } = report;
   if (unread.length > 0 || lastStep === undefined) return;
   const kinds = findings.map(({ kind }) => kind);
-  memory.setSetting(settingOf(runId), { kinds, lastStep, reward: rewardAt(trainer, lastStep), range });
+  memory.setSetting(settingOf(runId), { kinds, texts, lastStep, reward: rewardAt(trainer, lastStep), range });
 }
 
 /** The run's last whole audit, if it was made with this curve and range. */
@@ -173,7 +174,7 @@ export function rememberedAudit(runId: string, { trainer, range, memory }: Audit
   const { data } = remembered.safeParse(memory.setting(settingOf(runId)));
   if (!data || rewardAt(trainer, data.lastStep) !== data.reward) return undefined;
   const isOfRange = data.range.every((end, index) => end === range[index]);
-  return isOfRange ? { findings: data.kinds.map(kind => ({ kind })), unread: [], lastStep: data.lastStep } : undefined;
+  return isOfRange ? { ...data, findings: data.kinds.map(kind => ({ kind })), unread: [] } : undefined;
 }
 
 /** The curves to audit. The trainer's curve is thinned out, because it may have a million points. */
@@ -214,18 +215,18 @@ export const auditOfCurves = (
 
 const noRewards: readonly HeldOutReward[] = [];
 
-const firstFinding = perObject((range: Range) =>
+const findingsInCurves = perObject((range: Range) =>
   perObject((trainer: TrainerCurve) =>
-    perObject((heldOut: readonly HeldOutReward[]) => auditOfCurves(trainer, heldOut, range)[0]),
+    perObject((heldOut: readonly HeldOutReward[]) => auditOfCurves(trainer, heldOut, range)),
   ),
 );
 
 /** The most important finding in a run's curves in words, if there is one. */
 export const hintOfCurves = (
-  trainer: TrainerCurve | undefined,
-  heldOut: readonly HeldOutReward[] | undefined,
+  trainer: TrainerCurve = emptyCurve,
+  heldOut: readonly HeldOutReward[] = noRewards,
   range: Range,
-): string | undefined => firstFinding(range)(trainer ?? emptyCurve)(heldOut ?? noRewards)?.words;
+): string | undefined => findingsInCurves(range)(trainer)(heldOut)[0]?.words;
 
 /**
  * Describes the audit of a checkpoint's run before the checkpoint goes live: its findings in the curves, or that there
@@ -235,14 +236,16 @@ export const hintOfCurves = (
  */
 export function describeAudit(
   { training_run_id: id, step = Number.POSITIVE_INFINITY }: AuditedOrigin,
-  { trainer, heldOut, report }: KnownToAudit,
+  { trainer = emptyCurve, heldOut = noRewards, report }: KnownToAudit,
   range: Range,
 ): string {
-  const { findings = [], unread = [], lastStep = Number.NEGATIVE_INFINITY } = report ?? {};
+  const { findings = [], texts = 0, unread = [], lastStep = Number.NEGATIVE_INFINITY } = report ?? {};
   if (lastStep >= step && unread.length === 0) {
     const at = lastStep === step ? '' : ` at step ${lastStep}`;
-    const kinds = findings.map(({ kind }) => findingKinds[kind]).join(', ');
-    return `Audit findings${at}: ${kinds || 'none'}.`;
+    // The curves may have changed since the audit.
+    const all = [...findings, ...findingsInCurves(range)(trainer)(heldOut)].map(({ kind }) => findingKinds[kind]);
+    const kinds = [...new Set(all)].join(', ');
+    return `Audit findings${at}${texts === 0 ? ' (no texts read)' : ''}: ${kinds || 'none'}.`;
   }
   const found = hintOfCurves(trainer, heldOut, range);
   const command = clean`describe ${shellWord(id)} --audit`;
@@ -252,7 +255,7 @@ export function describeAudit(
 export type AuditedOrigin = Pick<Origin, 'training_run_id' | 'step'>;
 
 /** What an audit found, in brief. */
-interface AuditOutcome extends Pick<AuditReport, 'lastStep'> {
+interface AuditOutcome extends Pick<AuditReport, 'lastStep' | 'texts'> {
   readonly findings: readonly Pick<Finding, 'kind'>[];
   readonly unread: readonly unknown[];
 }

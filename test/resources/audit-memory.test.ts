@@ -43,3 +43,40 @@ it('a later command knows an audit of the same curve and range, and of no other 
   await readAudit('trn_1', [0, 2], context);
   expect(await words()).toBe(never);
 });
+
+it('a remembered audit does not hide what the curves show since then (attack34 B1)', async () => {
+  const memory = RememberedStore.inMemory('test');
+  let rewards = [0.6];
+  const service = fakeService({
+    getTrainerRewards: () => ({
+      trainer_rewards: Array.from({ length: 20 }, (_, at) => ({ step: at + 1, trainer_reward: 0.1 + at * 0.04 })),
+    }),
+    getHeldOutRewards: () => ({
+      held_out_rewards: rewards.map((held_out_reward, at) => ({
+        ...{ step: 5 * (at + 1), held_out_reward, completed_samples: 200 },
+      })),
+    }),
+    getStepTrajectoryRewards: () => ({ trajectory_rewards: [{ task_id: 'a', reward: 0.5 }] }),
+  });
+  const context: QueryContext = { service, memory, signal: new AbortController().signal };
+  const words = () => readAuditText({ training_run_id: 'trn_1', step: 20 }, context);
+  await readAudit('trn_1', range, context);
+  // The rewards name no trajectory (attack34 C).
+  expect(await words()).toBe('Audit findings (no texts read): none.');
+  rewards = [0.6, 0.5, 0.4, 0.1];
+  expect(await words()).toBe('Audit findings (no texts read): held-out.');
+});
+
+it('an audit whose last step is not in the curve is not remembered (attack34 B1)', async () => {
+  const memory = RememberedStore.inMemory('test');
+  const service = fakeService({
+    getTrainerRewards: () => ({ trainer_rewards: [{ step: 5, trainer_reward: null }] }),
+    getHeldOutRewards: () => ({ held_out_rewards: [] }),
+    getStepTrajectoryRewards: () => ({ trajectory_rewards: [{ task_id: 'a', reward: 0.5 }] }),
+  });
+  const context: QueryContext = { service, memory, signal: new AbortController().signal };
+  await readAudit('trn_1', range, context);
+  expect(await readAuditText({ training_run_id: 'trn_1', step: 5 }, context)).toBe(
+    'Not audited: describe trn_1 --audit.',
+  );
+});

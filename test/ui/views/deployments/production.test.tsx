@@ -119,14 +119,18 @@ it('names what the audit finds in the curves of a run whose checkpoint goes live
     "the trainer's reward is 0 in all 20 steps that have one: the grader may never match, or the tasks are too hard";
   const never = `Audit of its curves: ${why} (${reads}).`;
   const trainer = curve(0);
-  const words = (report: Partial<AuditReport>, of = origin) =>
-    describeAudit(of, { trainer, report: { findings: [], read: '', unread: [], lastStep: 5, ...report } }, [0, 1]);
+  const words = (report: Partial<AuditReport>, of = origin, curves = trainer) =>
+    describeAudit(
+      of,
+      { trainer: curves, report: { findings: [], read: '', unread: [], texts: 8, lastStep: 5, ...report } },
+      [0, 1],
+    );
   expect(describeAudit(origin, { trainer }, [0, 1])).toBe(never);
   expect(describeAudit(origin, {}, [0, 1])).toBe('Not audited: describe trn_1 --audit.');
-  expect(words({})).toBe('Audit findings: none.');
-  expect(words({ lastStep: 10 })).toBe('Audit findings at step 10: none.');
+  expect(words({}, origin, curve(0.5))).toBe('Audit findings: none.');
+  expect(words({ lastStep: 10 }, origin, curve(0.5))).toBe('Audit findings at step 10: none.');
   const findings = (['held_out', 'cut_off'] as const).map(kind => ({ kind, words: '', evidence: [], of: 1 }));
-  expect(words({ findings })).toBe('Audit findings: held-out, cut off.');
+  expect(words({ findings })).toBe('Audit findings: held-out, cut off, never rewarded.');
   // Not of that step, or not whole (attack29 A1).
   expect(words({ lastStep: 4 })).toBe(never);
   expect(words({ lastStep: undefined })).toBe(never);
