@@ -1,10 +1,11 @@
 /** Reads a resource's state for commands. */
-import { isRunning } from '../contract/status.ts';
+import { hasEnded, isRunning } from '../contract/status.ts';
 import { doneWith } from '../queries/evaluations.ts';
 import type { AnyQuery } from '../queries/live-query.ts';
 import { type QueryContext, readShared } from '../queries/query-context.ts';
 import { rememberObserved } from '../queries/remembered-fallback.ts';
 import {
+  beforeEnd,
   type KnownResource,
   knownResource,
   type Observation,
@@ -46,8 +47,8 @@ export interface CurrentState extends KnownResource {
  * @throws ServiceError if one of the reads fails
  */
 export async function lookAt(ref: ResourceRef, context: QueryContext): Promise<CurrentState> {
-  // A run's record may be older than its progress, so the last observation with a status wins.
-  const { details, measures, status } = resourceOfKind(ref.kind)?.watch ?? {};
+  // A run's record may be older than its progress, so the last observation with a status wins, if none says the end.
+  const { details, measures, status, endsForGood } = resourceOfKind(ref.kind)?.watch ?? {};
   const queries = [
     ...(details?.(ref.id) ?? []),
     ...(measures?.(ref.id) ?? []),
@@ -74,7 +75,9 @@ export async function lookAt(ref: ResourceRef, context: QueryContext): Promise<C
   const observations = answers.filter(answer => answer !== undefined);
   const [first] = unreadable;
   if (first && !observations.some(answer => answer.status != null)) throw first;
-  const known = withLateMeans(knownResource(ref, observations), readAt);
+  const isOver = endsForGood === true && observations.some(answer => hasEnded(answer.status));
+  const current = observations.map(answer => (isOver && isRunning(answer.status) ? beforeEnd(answer) : answer));
+  const known = withLateMeans(knownResource(ref, current), readAt);
   const { measured, failedRounds } = known;
   const { last, best } = measured ?? {};
   const done = doneWith(known.done, known.graded);

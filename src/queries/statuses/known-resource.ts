@@ -271,6 +271,9 @@ export function unknownResource({ kind, id }: ResourceKey, label: string): Known
   };
 }
 
+/** What a response still says about a resource that had ended before. */
+export const beforeEnd = ({ kind, id, label, startedAt }: Observation): Observation => ({ kind, id, label, startedAt });
+
 /** Merges several observations of one resource, without a store. */
 export function knownResource(resource: ResourceRef, observations: readonly Observation[]): KnownResource {
   return observations.reduce(mergeObservation, unknownResource(resource, resource.label));

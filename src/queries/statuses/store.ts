@@ -7,6 +7,7 @@ import { Listeners } from '../../base/listeners.ts';
 import { hasEnded, isRunning, isUnknown } from '../../contract/status.ts';
 import type { ResourceRef } from '../../store/store.ts';
 import {
+  beforeEnd,
   beginningOf,
   isSame,
   type KnownResource,
@@ -318,8 +319,7 @@ export class StatusStore {
     // If the response arrived before the end was seen, the clock has been set back.
     const isLater = askedAt > statusAt || at < statusAt;
     if (!takesBack || (!this.#kinds.get(observation.kind)?.endsForGood && isLater)) return observation;
-    const { kind, id, label, startedAt } = observation;
-    return { kind, id, label, startedAt };
+    return beforeEnd(observation);
   }
 
   #announce(changed: boolean, transitions: readonly Transition[]): void {
