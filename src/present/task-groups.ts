@@ -162,12 +162,14 @@ export function bestRollout(rollouts: readonly TrajectoryReward[]): TrajectoryRe
   return known.toSorted((left, right) => (right.reward ?? -Infinity) - (left.reward ?? -Infinity))[0];
 }
 
-/** The model's last text; if it ends with tool calls, the text before them and the calls with their arguments. */
-export function answerOf({ steps }: Pick<Trajectory, 'steps'>): string | undefined {
-  const own = (steps ?? []).flatMap(step => step.messages ?? []).filter(({ role }) => role === 'assistant');
+/** The model's last message; if it ends with tool calls, the text before them and the calls with their arguments. */
+export function answerOf(trajectory: Pick<Trajectory, 'steps'>): string | undefined {
+  const messages = (trajectory.steps ?? []).flatMap(step => step.messages ?? []);
+  const after = messages.slice(messagesBeforeAnswer(trajectory).length);
+  const own = after.filter(({ role }) => role === 'assistant');
   const calls = callsOf(own.at(-1)?.tool_calls ?? '').filter(({ name, text }) => name !== '' || text !== '');
   // Skip texts that contain only a tool's name, which some agents write.
-  const texts = own.flatMap(({ content }) => messageContent(content) || []);
+  const texts = (calls.length === 0 ? own.slice(-1) : own).flatMap(({ content }) => messageContent(content) || []);
   const text = texts.findLast(each => !calls.some(({ name }) => name === each.trim())) ?? '';
   const words = [text, ...calls.map(call => [call.name, call.text].filter(Boolean).join(' '))].filter(Boolean);
   return words.length === 0 ? undefined : words.join('\n');

@@ -165,6 +165,12 @@ describe('the audit', () => {
     expect(answer({ role: 'assistant', content: '', tool_calls: call('answer', { value: 7 }) })).toMatch(/answer.*7/s);
     expect(answer({ role: 'assistant', content: '', tool_calls: call('look', {}) }, said)).toBe('Refunded 41.50.');
     expect(answer({ role: 'user', content: 'Hello' })).toBeUndefined();
+    // What is graded: neither an earlier text nor an example in the prompt (attack34 B5).
+    const empty = { role: 'assistant', content: '' };
+    expect(answer(said, { role: 'user', content: 'final answer only' }, empty)).toBeUndefined();
+    expect(answer(said, { role: 'user', content: 'Now you' }, { ...empty, finish_reason: 'stop' })).toBeUndefined();
+    const asked = { ...empty, finish_reason: 'stop', tool_calls: call('look', {}) };
+    expect(answer(said, { role: 'user', content: 'Now you' }, asked)).not.toContain('Refunded');
   });
 
   it('reads the texts of two rollouts of each of eight tasks of the newest three steps', () => {
