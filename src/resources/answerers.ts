@@ -4,14 +4,13 @@ import type { Checkpoint } from '../contract/training.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { OriginSearch } from '../queries/checkpoint-origins.ts';
 import { checkpointsByStep } from '../queries/checkpoints.ts';
-import { deploymentsWithStatus } from '../queries/deployments.ts';
 import { evalRunQuery } from '../queries/evaluations.ts';
-import { pageSize } from '../queries/lists/list-source.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { trainingRunQuery } from '../queries/training.ts';
 import { ifThere } from '../service/errors.ts';
 import { clean } from '../text/sanitise.ts';
 import { chatName, deployedAs } from './deployments.ts';
+import { readDeployments } from './production.ts';
 
 export interface Answerers {
   readonly base: string | undefined;
@@ -53,10 +52,7 @@ export async function answerersOf(trajectory: Trajectory, context: QueryContext)
   const listed = training ? await ifThere(() => checkpointsByStep(service, training, { signal })) : undefined;
   const checkpoints = listed ?? [];
   const base = run?.base_model_slug ?? trained?.base_model_slug ?? undefined;
-  const page = await ifThere(() =>
-    deploymentsWithStatus('DEPLOYED').readPage({ ...context, query: { limit: pageSize } }),
-  );
-  const deployments = page?.items ?? [];
+  const { rows: deployments, unread } = await readDeployments(context, { status: 'DEPLOYED' });
   const id = evaluated ?? checkpointBy(checkpoints, policy_step)?.checkpoint_id;
   const step = checkpoints.find(({ checkpoint_id }) => checkpoint_id === id)?.step_index ?? undefined;
   const named = step === undefined ? clean`the checkpoint ${id ?? ''}` : `the checkpoint at step ${step}`;
@@ -71,7 +67,9 @@ export async function answerersOf(trajectory: Trajectory, context: QueryContext)
     ...baseNotes,
     ...(id === undefined
       ? []
-      : [`${named} is not deployed, so it cannot answer: deploy it from its training run first.`]),
+      : unread === undefined
+        ? [`${named} is not deployed, so it cannot answer: deploy it from its training run first.`]
+        : [`It is not known whether ${named} is deployed: ${unread}.`]),
     ...(checkpoint === undefined ? [] : [clean`${checkpoint} is another deployment of the same base model.`]),
   ];
   return { base, checkpoint, training, words: words.map(capitalised).join(' ') };

@@ -16,6 +16,7 @@ import { changedMessage, type Rechecked } from './changes.ts';
 import { calledName, deployments, surelyInProduction, withStep } from './deployments.ts';
 import { areOfDifferentBenchmarks, patienceMs, readInTime, type TracedDeployment, withOrigin } from './origins.ts';
 import { pagesOf } from './pages.ts';
+import type { Scope } from './place.ts';
 
 /** Compares slugs case-insensitively, because services store them in lower case. */
 const isSameSlug = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
@@ -75,16 +76,17 @@ interface Deployments {
   readonly unread: string | undefined;
 }
 
-/** Reads the list of deployments again. @throws AbortError if the user interrupts */
-async function readDeployments(
+/** Reads the list of deployments again. @param scope their status, if not any @throws AbortError if the user interrupts */
+export async function readDeployments(
   context: QueryContext,
+  scope: Scope = {},
   late: AbortSignal = AbortSignal.timeout(patienceMs),
 ): Promise<Deployments> {
   const rows: Deployment[] = [];
   let unread: string | undefined;
   const { why } = await readInTime(
     async reading => {
-      for await (const page of pagesOf(deployments, {}, reading)) {
+      for await (const page of pagesOf(deployments, scope, reading)) {
         pushAll(rows, page.rows);
         const isWhole = page.unread.length === 0 && !page.isCutOff && rows.length < maxRows;
         if (page.isRemembered) unread = 'this service does not list deployments';
@@ -122,7 +124,7 @@ export function replacement(entry: Entry, rows: readonly TracedDeployment[], com
 export async function replacedNow(entry: Entry, context: QueryContext): Promise<ReplacementText> {
   const late = AbortSignal.timeout(patienceMs);
   // Ask even if the list cannot be read.
-  const { rows, unread } = await readDeployments(context, late);
+  const { rows, unread } = await readDeployments(context, {}, late);
   const isNamed = (row: Deployment): boolean =>
     row.deployment_id === entry.demoted?.deployment_id ||
     (isSameSlug(calledName(row), entry.slug) && surelyInProduction(row) === true);
@@ -190,7 +192,7 @@ export async function withRunsInProduction(
   context: QueryContext,
 ): Promise<readonly RunInProduction[]> {
   const late = AbortSignal.timeout(patienceMs);
-  const { rows, unread } = await readDeployments(context, late);
+  const { rows, unread } = await readDeployments(context, {}, late);
   const serving = rows.filter(row => surelyInProduction(row) !== false || isEntering(row));
   const found: RunInProduction[] = [...runs];
   await inParallel(runs.entries(), async ([index, run]) => {

@@ -67,7 +67,20 @@ it('are only the base model where the service lists neither deployments nor chec
     checkpoint: undefined,
     training: 'trn_1',
     words:
-      'acme/small is its base model. The checkpoint ckpt_4 is not deployed, so it cannot answer: deploy it from its training run first.',
+      'acme/small is its base model. It is not known whether the checkpoint ckpt_4 is deployed: the deployments could not be read: This service does not list deployments.',
+  });
+});
+
+it('are found on a later page of the deployments (attack34 B8)', async () => {
+  const others = Array.from({ length: 25 }, (_, at) => deployment('ckpt_other', `other-${at}`));
+  const pages = [others, [deployment('ckpt_4', 'middle')]];
+  const listDeployments: Answers['listDeployments'] = (_, query) =>
+    query?.['cursor'] === 'next'
+      ? pageOf(pages[1] ?? [])
+      : { ...pageOf(pages[0] ?? []), has_more: true, next_cursor: 'next' };
+  expect(await answerers({ eval_run_id: 'evr_1' }, { ...knownAnswers, listDeployments })).toMatchObject({
+    checkpoint: 'middle',
+    words: 'acme/small is its base model. middle is the checkpoint at step 4.',
   });
 });
 
