@@ -148,21 +148,39 @@ function* converted(item: FileTrajectory, { trajectories }: ForeignRecord): Gene
 
 const inspectArchive = { format: 'an Inspect log (.eval)', note: undefined };
 
+async function recordIn(entry: ZipEntry) {
+  const bytes = await entry.read();
+  const { value, notFinite } = readJson(bytes.toString('utf8'));
+  return { value: isRecord(value) ? value : {}, notFinite, size: bytes.length };
+}
+
+/** The score that is the reward. Reads samples until one has a value of it. */
+async function scoreInZip(samples: readonly ZipEntry[], header: Record<string, unknown>) {
+  const seen: Record<string, unknown>[] = [];
+  for (const entry of samples) {
+    // A damaged sample is reported when it is read for its trajectory.
+    const sample = await recordIn(entry).catch(() => undefined);
+    const { scores, score } = sample?.value ?? {};
+    seen.push({ scores, score });
+    const found = rewardScoreOf(seen.slice(-1), header);
+    if (found?.isSure) return found;
+  }
+  return rewardScoreOf(seen, header);
+}
+
 async function* trajectoriesInZip(file: FileHandle, reading: Reading): AsyncGenerator<FileTrajectory> {
   const entries = await zipEntries(file);
   const jsonOf = async (entry: ZipEntry | undefined) => {
-    if (entry === undefined) return { value: {}, notFinite: 0, size: 0 };
-    const bytes = await entry.read();
-    const { value, notFinite } = readJson(bytes.toString('utf8'));
-    reading.addNotFinite(notFinite);
-    return { value: isRecord(value) ? value : {}, notFinite, size: bytes.length };
+    const read = entry ? await recordIn(entry) : { value: {}, notFinite: 0, size: 0 };
+    reading.addNotFinite(read.notFinite);
+    return read;
   };
   // An unfinished log has no header yet, only the start of its journal.
   const named = (name: string): ZipEntry | undefined => entries.find(entry => entry.name === name);
   const { value: header } = await jsonOf(named('header.json') ?? named('_journal/start.json'));
   const samples = entries.filter(({ name }) => /^samples\/.+\.json$/.test(name));
   reading.add({ ...inspectArchive, trajectories: [], leftOut: [], note: inspectEnd(header, samples.length) });
-  let chosen: Pick<Scores, 'reward'> | undefined = reading.score === undefined ? undefined : { reward: reading.score };
+  const chosen = reading.score === undefined ? await scoreInZip(samples, header) : { reward: reading.score };
   for (const [index, entry] of samples.entries()) {
     const { name: place, start, end } = entry;
     const nothing = {
@@ -173,7 +191,6 @@ async function* trajectoriesInZip(file: FileHandle, reading: Reading): AsyncGene
     };
     try {
       const sample = await jsonOf(entry);
-      chosen ??= rewardScoreOf([sample.value], header);
       const read = fromInspectSample(sample.value, header, chosen);
       if (!read) continue;
       reading.add({ ...read, ...inspectArchive });

@@ -618,17 +618,15 @@ describe('a file', () => {
   describe.each(['a log', 'a ZIP file'])(
     'of Inspect whose first scorer skips the first sample (attack33 A4): %s',
     form => {
-      const read = async (first: string, more: object = {}) => {
+      const read = async (
+        first: string,
+        more: object = {},
+        second = '{"grade": {"value": "C"}, "tokens": {"value": 532}}',
+      ) => {
         const whole = JSON.stringify({ ...log, ...more });
-        const samples = [
-          `{"id": 1, "epoch": 1, "messages": ${JSON.stringify([user])}, "scores": ${first}}`,
-          JSON.stringify({
-            id: 2,
-            epoch: 1,
-            messages: [user],
-            scores: { grade: { value: 'C' }, tokens: { value: 532 } },
-          }),
-        ];
+        const samples = [first, second].map(
+          (scores, at) => `{"id": ${at + 1}, "epoch": 1, "messages": ${JSON.stringify([user])}, "scores": ${scores}}`,
+        );
         const file =
           form === 'a log'
             ? `${whole.slice(0, -1)}, "samples": [${samples.join()}]}`
@@ -650,6 +648,15 @@ describe('a file', () => {
         { eval: { ...log.eval, scorers: [{ name: 'checks/grade' }, { name: 'tokens' }] } },
       ])('only the log names the scorer', async more => {
         expect(await read('{"tokens": {"value": 60}}', more)).toMatchObject(right);
+      });
+
+      it('the scorer gives a named value, or the log names one that no sample has (attack34 B2)', async () => {
+        const results = (scorer: string) => ({ results: { scores: [{ name: scorer, scorer }] } });
+        const rubric = JSON.stringify({ grade: { value: { ok: 1 } } });
+        const named = await read('{"tokens": {"value": 60}}', results('grade'), rubric);
+        expect(named.rewards).toEqual([null, 1]);
+        const renamed = await read('{"grade": {"value": 0}, "tokens": {"value": 60}}', results('rubric'));
+        expect(renamed.rewards).toEqual([0, 1]);
       });
     },
   );

@@ -55,15 +55,23 @@ function firstScorer({ results, eval: evaluation }: Fields): string | undefined 
 
 /**
  * The score that is the reward: the first scorer's, unless it gives several. A scorer may give none to the first
- * sample, so the log's order of scorers counts before that of the samples.
+ * sample, so the log's order of scorers counts before that of the samples, whose names may differ from the log's.
+ *
+ * @returns also whether more samples would not change it
  */
-export function rewardScoreOf(samples: readonly Fields[], log: Fields): Pick<Scores, 'reward'> | undefined {
+export function rewardScoreOf(
+  samples: readonly Fields[],
+  log: Fields,
+): (Pick<Scores, 'reward'> & { readonly isSure: boolean }) | undefined {
   const all = samples.map(scoresIn);
-  const name = firstScorer(log) ?? all.map(scores => Object.keys(scores)[0]).find(each => each !== undefined);
+  const first = firstScorer(log);
+  const names = all.flatMap(scores => Object.keys(scores));
+  const name = first !== undefined && names.includes(first) ? first : names[0];
   if (name === undefined) return undefined;
   const value = all.map(scores => recordOf(own(scores, name))['value']).find(each => !isMissing(each));
   const parts = partsOf(name, value);
-  return { reward: parts.length === 1 ? parts[0]?.[0] : undefined };
+  const isSure = value !== undefined && name === (first ?? name);
+  return { reward: parts.length === 1 ? parts[0]?.[0] : undefined, isSure };
 }
 
 /** An Inspect score as rewards. */
