@@ -312,10 +312,14 @@ export function hasNoRoom(error: unknown): boolean {
   return error instanceof ServiceError && error.status === 507;
 }
 
+/** Codes of problems with a setting, because of which nothing can be sent. */
+const settingCodes: ReadonlySet<unknown> = new Set(['data_folder', 'credential_unavailable', 'credential_invalid']);
+
 /** Whether other requests would fail the same way. */
 export function affectsAllRequests(error: unknown): boolean {
   if (isUnreachable(error) || hasNoRoom(error)) return true;
-  return error instanceof ServiceError && ['authentication', 'read_only', 'rate_limit'].includes(error.kind);
+  if (!(error instanceof ServiceError)) return false;
+  return settingCodes.has(error.code) || ['authentication', 'read_only', 'rate_limit'].includes(error.kind);
 }
 
 /**

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { NetworkError, RateLimitError, ServerError, ValidationError } from '../../src/service/errors.ts';
+import { NetworkError, RateLimitError, RequestError, ServerError, ValidationError } from '../../src/service/errors.ts';
 import type { Service } from '../../src/service/index.ts';
 import type { UploadCounts } from '../../src/store/sent-record.ts';
 import { type Item, lineAt, type ReadBytes, readItems } from '../../src/uploads/trajectory-file.ts';
@@ -199,12 +199,17 @@ describe('a file', () => {
     );
   });
 
-  it('ends at once where the service has no room, with one sentence', async () => {
+  it.each([
+    new ServerError('Nothing in the batch was stored: the disk is full.', { status: 507 }),
+    // No line was sent, so none was rejected (attack34 B3).
+    new RequestError('The data folder cannot be used. Nothing was sent.', { code: 'data_folder' }),
+    new RequestError('Nothing was sent, because the key could not be read.', { code: 'credential_unavailable' }),
+  ])('ends at once where nothing can be stored or sent, with one sentence: %s', async error => {
     let requests = 0;
     const full = withAnswers(service, {
       uploadTrajectories: () => {
         requests += 1;
-        throw new ServerError('Nothing in the batch was stored: the disk is full.', { status: 507 });
+        throw error;
       },
     });
     const path = join(folder, 'no-room.jsonl');
@@ -212,7 +217,7 @@ describe('a file', () => {
     const upload = new TrajectoryUpload('job', path, 'full');
     await upload.run(async () => full);
     expect([requests, upload.state.phase, upload.outcomes]).toEqual([1, 'failed', []]);
-    expect(upload.state.error?.message).toContain('the disk is full');
+    expect(upload.state.error).toBe(error);
   });
 
   it('whose batch is refused as a whole has a failure for each line', async () => {
