@@ -1,5 +1,5 @@
 /** `benchtop failures`: classifies the rollouts in a run, training run or dataset by how they ended. */
-import { outcomeClasses, outcomeKinds } from '../present/outcome-classes.ts';
+import { differingWords, outcomeClasses, outcomeKinds } from '../present/outcome-classes.ts';
 import { outcomeColumns } from '../resources/outcomes.ts';
 import { describeModels } from '../resources/task-groups.ts';
 import { unlistedOf } from '../resources/unlisted.ts';
@@ -23,10 +23,11 @@ export async function run({ args: [word = ''], flags }: CommandInput<'failures'>
       status: rewards?.status ?? null,
       rollouts: rows.length,
       not_listed: unlistedOf(rows, rewards) ?? null,
-      classes: classes.map(({ by, value, rows: of, share, mean, scores }) => ({
-        ...{ by: outcomeKinds[by], class: value ?? null, count: of.length, share },
-        ...{ mean: mean ?? null, rewards: scores.length },
-        trajectory_ids: of.map(({ trajectory_id }) => trajectory_id),
+      classes: classes.map(each => ({
+        ...{ by: outcomeKinds[each.by], class: each.value ?? null, count: each.rows.length, share: each.share },
+        ...{ mean: each.mean ?? null, rewards: each.scores.length },
+        differing_words: differingWords(each).map(([word, count]) => ({ word, count })),
+        trajectory_ids: each.rows.map(({ trajectory_id }) => trajectory_id),
       })),
     };
     await printRecord(record, id, flags, io, {

@@ -71,8 +71,10 @@ function withoutNames(classes: readonly string[]): ReadonlyMap<string, string> {
   return new Map(found.flatMap(([pattern, all]) => all.map(each => [each, pattern] as const)));
 }
 
+type ErrorOf = (row: Trajectory) => string | null | undefined;
+
 /** Returns a function that classifies the errors of these rollouts. */
-function errorClasses(rows: readonly Trajectory[], errorOf: (row: Trajectory) => string | null | undefined) {
+function errorClasses(rows: readonly Trajectory[], errorOf: ErrorOf) {
   const own = new Map<string, string>();
   for (const row of rows) {
     const error = errorOf(row);
@@ -110,6 +112,8 @@ export const cutMessageOf = perObject(({ steps }: Trajectory): TrajectoryMessage
 export const toolErrorOf = perObject(({ steps, tool_error: own }: Trajectory): string | undefined =>
   typeof own === 'string' && own !== '' ? own : lastToolError((steps ?? []).flatMap(step => step.messages ?? [])),
 );
+
+const errorsBy: Partial<Record<OutcomeKind, ErrorOf>> = { error: ({ error }) => error, tool: toolErrorOf };
 
 /** If there are more distinct numbers of steps than this, they are grouped: 1, 2-3, 4-7, 8-15, ... */
 const maxNumbers = 10;
@@ -176,12 +180,21 @@ export function inClass(
     const own = error ? errorClass(error).split(' ') : [];
     return own.length === words.length && words.every((word, index) => word === '…' || word === own[index]);
   };
+  const errorOf = errorsBy[by];
   const wasIn = (row: Trajectory): boolean => {
-    if (by === 'error') return isNamed(row.error);
-    if (by === 'tool') return isNamed(toolErrorOf(row));
+    if (errorOf) return isNamed(errorOf(row));
     return by === 'steps' && [true, false].some(isExact => stepsClass(countOf(row.num_steps), isExact) === value);
   };
   return row => classIn(row, by) === value || (value !== undefined && wasIn(row));
+}
+
+/** The words in which the errors of a class differ, with their number of rollouts, most frequent first. */
+export function differingWords({ by, value, rows }: OutcomeClass): readonly (readonly [word: string, count: number])[] {
+  const at = value?.split(' ').indexOf('…') ?? -1;
+  const errorOf = errorsBy[by];
+  if (at < 0 || !errorOf) return [];
+  const words = Map.groupBy(rows, row => errorClass(errorOf(row) ?? '').split(' ')[at] ?? '');
+  return [...words].map(([word, { length }]) => [word, length] as const).sort(([, one], [, other]) => other - one);
 }
 
 /** Whether a class is of rollouts without a known value. */

@@ -2,7 +2,7 @@
 import { type Column, plainColumn } from '../present/column.ts';
 import type { Fact } from '../present/fact.ts';
 import { numberColumn } from '../present/number-columns.ts';
-import { type OutcomeClass, outcomeKinds } from '../present/outcome-classes.ts';
+import { differingWords, type OutcomeClass, outcomeKinds } from '../present/outcome-classes.ts';
 import { counted, percent, reward } from '../text/numbers.ts';
 
 const countOf = ({ rows }: OutcomeClass): number => rows.length;
@@ -22,10 +22,17 @@ export const outcomeColumns: readonly Column<OutcomeClass>[] = [
   },
 ];
 
+/** How many of the words in which a class differs are listed. */
+const mostWords = 8;
+
 export function outcomeFacts(row: OutcomeClass): readonly Fact[] {
   const [first] = row.rows;
+  const words = differingWords(row);
+  const named = words.slice(0, mostWords).map(([word, count]) => `${word} ${count}`);
+  const others = words.length > mostWords ? [`${words.length - mostWords} others`] : [];
   return [
     { label: outcomeKinds[row.by], value: formatClass(row) },
+    { label: 'differ in', value: [...named, ...others].join(', ') || undefined },
     { label: 'count', value: row.rows.length },
     { label: 'share', value: percent(row.share) },
     { label: 'mean', value: `${reward(row.mean)} of ${counted(row.scores.length, 'reward')}` },

@@ -1,9 +1,9 @@
 /** How rollouts ended, in classes. */
 import { expect, it } from 'vitest';
 import { fitColumns } from '../../src/present/column.ts';
-import { errorClass, finishOf, inClass, outcomeClasses } from '../../src/present/outcome-classes.ts';
+import { differingWords, errorClass, finishOf, inClass, outcomeClasses } from '../../src/present/outcome-classes.ts';
 import { createArrange } from '../../src/present/rows.ts';
-import { outcomeColumns } from '../../src/resources/outcomes.ts';
+import { outcomeColumns, outcomeFacts } from '../../src/resources/outcomes.ts';
 import { trajectories } from '../../src/resources/trajectories.ts';
 
 it.each([
@@ -73,6 +73,14 @@ it('takes errors that differ only in a name for one, but not those with another 
     ['the connection to it was reset', 1],
     ['the connection to it was closed', 1],
   ]);
+  // The word may be the cause (attack34 B7).
+  const [named] = outcomeClasses(rollouts);
+  expect(named && differingWords(named)).toEqual([
+    ['saw', 2],
+    ['hammer', 1],
+    ['lamp', 1],
+  ]);
+  expect(named && outcomeFacts(named)[1]).toEqual({ label: 'differ in', value: 'saw 2, hammer 1, lamp 1' });
   const many = outcomeClasses(rollouts.map(row => ({ ...row, finish_reason: 'stop', reward: 1 })));
   const widthOf = (room: number, wanted: string) =>
     fitColumns(
