@@ -54,10 +54,19 @@ export const wordsIn = (text: string): string[] => folded(text).match(/\p{L}+/gu
 
 /**
  * A number such as -5, .5, 1,234.5 or 1e3. A hyphen inside a word is not a sign. Commas separate thousands only if all
- * groups have three digits, and never after the bracket of a list; \[ begins a formula, not a list.
+ * groups have three digits.
  */
 const number =
-  /(?:(?<![\p{L}\p{N}])-)?(?:(?<!(?<!\\)\[\s?-?)[1-9]\d{0,2}(?:,\d{3}(?!\d)){1,9}(?!(?:\.\d+)?,\d)(?:\.\d+)?|\d+(?:\.\d+)?|(?<![\p{L}\p{N}.])\.\d+)(?:e[+-]?\d{1,3}(?![\p{L}\p{N}]))?/u;
+  /(?:(?<![\p{L}\p{N}])-)?(?:[1-9]\d{0,2}(?:,\d{3}(?!\d)){1,9}(?!(?:\.\d+)?,\d)(?:\.\d+)?|\d+(?:\.\d+)?|(?<![\p{L}\p{N}.])\.\d+)(?:e[+-]?\d{1,3}(?![\p{L}\p{N}]))?/u;
 
-/** The first number in a text. */
-export const numberIn = (text: string): string | undefined => number.exec(folded(text))?.[0];
+/** The bracket of a list; \[ begins a formula. */
+const listBegins = /(?<!\\)\[\s?$/;
+
+/** The readings of the first number in a text. In brackets, its commas may also separate the numbers of a list. */
+export function numbersIn(text: string): readonly string[] {
+  const found = number.exec(folded(text));
+  if (!found) return [];
+  const { 0: whole, index, input } = found;
+  const isListed = listBegins.test(input.slice(Math.max(0, index - 3), index));
+  return isListed && whole.includes(',') ? [whole.replace(/,.*/u, ''), whole] : [whole];
+}

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { errorMessage } from '../base/errors.ts';
 import { withinCpuTime } from '../base/time-limit.ts';
 import { type EarlyEnd, earlyEndOf } from '../contract/finish-reason.ts';
-import { bare, numberIn, placeIn, spaced, wordsIn } from './answer-text.ts';
+import { bare, numbersIn, placeIn, spaced, wordsIn } from './answer-text.ts';
 import { patternMatches, syntaxProblem } from './patterns.ts';
 
 /** In characters. */
@@ -143,9 +143,13 @@ function gradeOf(spec: Exclude<GraderSpec, { kind: 'regex' }>, answer: string): 
       return verdict(placeIn(spaced(answer), spaced(spec.expected)) >= 0, `expected “${spec.expected}” in the answer`);
     case 'number': {
       if (!Number.isFinite(spec.expected)) throw new GradingError("The grader's expected value is not a number");
-      const found = numberIn(answer);
-      if (found === undefined) return verdict(false, `expected ${spec.expected}, found no number`);
-      const off = Math.abs(Number(found.replaceAll(',', '')) - spec.expected);
+      const readings = numbersIn(answer).map(found => ({
+        found,
+        off: Math.abs(Number(found.replaceAll(',', '')) - spec.expected),
+      }));
+      const [closest] = readings.sort((left, right) => left.off - right.off);
+      if (!closest) return verdict(false, `expected ${spec.expected}, found no number`);
+      const { found, off } = closest;
       const reward = off === 0 ? 1 : spec.tolerance ? Math.max(0, 1 - off / spec.tolerance) : 0;
       return { reward, explanation: `expected ${spec.expected}, found ${found}` };
     }

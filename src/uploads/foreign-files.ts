@@ -7,7 +7,7 @@ import { counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { foreignRecord } from './field-formats.ts';
 import { dumpProblem } from './formats/conversations.ts';
-import { type ForeignRecord, type Scores, unreadRewardsField } from './formats/fields.ts';
+import { type ForeignRecord, unreadRewardsField } from './formats/fields.ts';
 import { fromInspectSample, inspectEnd, rewardScoreOf } from './formats/inspect.ts';
 import { readJson } from './python-json.ts';
 import { bytesOf, depthProblem, describeNotFinite, type Item, readItems } from './trajectory-file.ts';

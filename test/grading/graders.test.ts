@@ -39,6 +39,13 @@ describe('grade', () => {
     [{ kind: 'number', expected: 1234 }, '\\[1,234\\]', 1],
     [{ kind: 'number', expected: -1234.5 }, '\\boxed{-1,234.5}', 1],
     [{ kind: 'number', expected: 1234 }, '1,234, 5,678', 1],
+    // Either reading may be meant (attack34 B6).
+    [{ kind: 'number', expected: 1234 }, '[1,234](x)', 1],
+    [{ kind: 'number', expected: 1234 }, '\\left[1,234\\right]', 1],
+    [{ kind: 'number', expected: -1234.5 }, '[[ -1,234.5]]', 1],
+    [{ kind: 'number', expected: 1 }, '[1,234]', 1],
+    [{ kind: 'number', expected: 234 }, '[1,234]', 0],
+    [{ kind: 'number', expected: 1 }, '1,234', 0],
     [{ kind: 'number', expected: 1000 }, '1e3', 1],
     [{ kind: 'number', expected: 0.0012 }, '1.2E−3', 1],
     [{ kind: 'number', expected: 1 }, '1exact', 1],
