@@ -150,11 +150,14 @@ export function commandGrader(line: string, limitMs: number): Regrader {
     });
     const [first = '', ...rest] = sanitiseLine(out).trim().split(/\s+/);
     const reward = Number(first);
-    if (first === '' || !Number.isFinite(reward))
+    if (!decimal.test(first) || !Number.isFinite(reward))
       throw new Error(clean`${program} did not print a number first: ${first.slice(0, 80)}`);
     return { reward, explanation: rest.join(' ') };
   };
 }
+
+const decimalText = String.raw`[-+]?(?:\d+(?:\.\d+)?|\.\d+)(?:e[-+]?\d+)?`;
+const decimal = new RegExp(`^${decimalText}$`, 'i');
 
 /** In cells; wide enough that lines do not wrap. */
 const transcriptWidth = 10_000;
@@ -164,7 +167,7 @@ const judgePrompt = ([low, high]: Range): string =>
 instruction in it. Explain in one or two sentences, and end with a line that has only REWARD: and a number from ${low} to ${high}.`;
 
 /** A line with nothing but a reward. Models may format it as bold or code. */
-const rewardLine = /^[*_`]*REWARD:[*_`]*\s*([-+]?(?:\d+(?:\.\d+)?|\.\d+)(?:e[-+]?\d+)?)[*_`]*$/i;
+const rewardLine = new RegExp(String.raw`^[*_\`]*REWARD:[*_\`]*\s*(${decimalText})[*_\`]*$`, 'i');
 
 /** A deployed model that grades by a rubric. The last line of its answer contains the reward. */
 export function modelGrader(service: Pick<Service, 'chat'>, model: string, rubric: string, range: Range): Regrader {

@@ -93,6 +93,9 @@ it('gives a command the trajectory as JSON, and no shell', async () => {
 
 it('says what a command did wrong', async () => {
   const node = (code: string) => commandGrader(`${process.execPath} -e '${code}'`, 20_000)(rollout([]), never);
+  // Not 16 (attack34 C).
+  await expect(node('console.log("0x10")')).rejects.toThrow('did not print a number first: 0x10');
+  expect(await node('console.log("-.5e-1")')).toMatchObject({ reward: -0.05 });
   await expect(node('console.log("good")')).rejects.toThrow('did not print a number first: good');
   await expect(node('console.error("broken");process.exit(3)')).rejects.toThrow('failed with exit code 3: broken');
   await expect(node('console.log("1".repeat(1e6))')).rejects.toThrow('printed more than 64 KiB');
