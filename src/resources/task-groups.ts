@@ -90,7 +90,9 @@ export function describeModels(rows: readonly Trajectory[]): readonly string[] {
   const sorted = [...models].sort(([, one], [, other]) => other.length - one.length);
   const named = sorted.slice(0, maxModels).map(([model = '', own]) => {
     const scores = scoresOf(own);
-    return clean`${model} (mean ${reward(mean(scores))} of ${counted(scores.length, 'reward')})`;
+    const known =
+      scores.length === 0 ? 'no rewards' : `mean ${reward(mean(scores))} of ${counted(scores.length, 'reward')}`;
+    return clean`${model} (${known})`;
   });
   const more = models.size - named.length;
   const rest = [more > 0 && `${more} more`, unknown > 0 && `${counted(unknown, 'rollout')} without a model`];

@@ -1,6 +1,6 @@
 /** The words about groups of rollouts. */
 import { expect, it } from 'vitest';
-import { describeGroups, groupsOf, parseSteps } from '../../src/resources/task-groups.ts';
+import { describeGroups, describeModels, groupsOf, parseSteps } from '../../src/resources/task-groups.ts';
 
 it('say of a training run which steps its passed rollouts are of', () => {
   const rows = [10, 20, 30].map(policy_step => ({
@@ -22,6 +22,11 @@ it('name the models of pooled rollouts, the most frequent ones first, but not th
   expect(describeGroups(groupsOf(rows, { range: [0, 1] }))[1]).toBe(words);
   const ofSteps = rows.map((row, policy_step) => ({ ...row, policy_step }));
   expect(describeGroups(groupsOf(ofSteps, { range: [0, 1] })).join()).not.toContain('together');
+});
+
+it('say of a model that has no rewards (attack34 C)', () => {
+  const rows = [0.5, null].map((reward, index) => ({ trajectory_id: `t${index}`, reward, model_id: `m${index}` }));
+  expect(describeModels(rows)).toEqual(['From 2 models together: m0 (mean 0.500 of 1 reward), m1 (no rewards)']);
 });
 
 it('read the steps that are wanted', () => {
