@@ -6,7 +6,14 @@ import { asError } from '../base/errors.ts';
 import { ConfigError } from '../config/origin.ts';
 import { redactor } from '../config/redaction.ts';
 import { isCertificateError } from '../net/failure.ts';
-import { describeError, type ErrorKind, isUnanswered, isUnsupported, ServiceError } from '../service/errors.ts';
+import {
+  describeError,
+  type ErrorKind,
+  hasNoRoom,
+  isUnanswered,
+  isUnsupported,
+  ServiceError,
+} from '../service/errors.ts';
 import { safeJson, sanitise } from '../text/sanitise.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 
@@ -60,11 +67,14 @@ function exitCodeOfError(error: unknown): ExitCode {
   return error instanceof ConfigError ? exitCodes.usage : exitCodes.failed;
 }
 
-/** The exit code after a change. Never one that means that nothing was changed. */
+/**
+ * The exit code after a change. Never one that means that nothing was changed. If the service has no room, its outcome
+ * is known: nothing more was stored.
+ */
 export function exitCodeAfterChange(error: unknown): ExitCode {
   const code = exitCodeOf(error);
-  if (code === exitCodes.unreachable) return exitCodes.endUnseen;
-  return code === exitCodes.usage ? exitCodes.failed : code;
+  if (code === exitCodes.usage || (code === exitCodes.unreachable && hasNoRoom(error))) return exitCodes.failed;
+  return code === exitCodes.unreachable ? exitCodes.endUnseen : code;
 }
 
 /**

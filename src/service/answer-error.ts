@@ -198,7 +198,7 @@ export function errorOfAnswer(
   };
   const words = [
     details.words,
-    firstFailure(failures),
+    firstFailure(failures, envelope?.message),
     advice(Answered, facts, envelope !== undefined, details),
     details.mayLackPath ? lackingAdvice(Answered, details) : '',
     outcomeUnknown ? outcomeAdvice(facts) : '',
@@ -224,9 +224,10 @@ function readFailures(value: unknown): Failure[] {
   });
 }
 
-function firstFailure(failures: readonly Failure[]): string {
+/** @param known the message of the whole, which is not repeated */
+function firstFailure(failures: readonly Failure[], known: string | undefined): string {
   const [first] = failures;
-  if (!first) return '';
+  if (!first || (first.message && first.message === known)) return '';
   const which = first.item_index == null ? '' : `item ${first.item_index}: `;
   const count = failures.length === 1 ? 'The error' : `The first of ${failures.length} errors`;
   return `${count} is ${which}${sentence(first.message ?? first.code ?? 'not described')}`;

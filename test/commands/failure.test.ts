@@ -28,4 +28,6 @@ it('after a change, no code says that nothing was changed (attack30 B5)', () => 
   const unreached = new ServerError('Out of luck.', { status: 503 });
   expect(exitCodeAfterChange(unreached)).toBe(exitCodes.endUnseen);
   expect(exitCodeAfterChange(new ValidationError('The name is taken.', { status: 422 }))).toBe(exitCodes.failed);
+  // Without room, the rest was surely not stored (attack34 C).
+  expect(exitCodeAfterChange(new ServerError('The disk is full.', { status: 507 }))).toBe(exitCodes.failed);
 });

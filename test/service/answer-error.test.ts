@@ -333,3 +333,14 @@ it('a page of titles that never end is read once', () => {
   const error = inTime('the error', () => errorFor(500, '<title'.repeat(150_000)));
   expect(error).toMatchObject({ kind: 'server', status: 500 });
 });
+
+it('an error that is the same for all items is said once (attack34 C)', () => {
+  const message = 'Nothing in the batch was stored: the disk is full.';
+  const failuresWith = (of: string) => ({ failures: [0, 1].map(item_index => ({ item_index, message: of })) });
+  const errorWith = (of: string) =>
+    errorFor(507, {
+      error: { type: 'api_error', code: 'trajectory_upload_failed', message, context: failuresWith(of) },
+    });
+  expect(errorWith(message).message.split('disk is full')).toHaveLength(2);
+  expect(errorWith('It has no role.').message).toContain('The first of 2 errors is item 0: It has no role.');
+});
