@@ -3,6 +3,7 @@
  * them, remembered resources are shown instead, with a note.
  */
 import type { Operation } from '../contract/endpoints.ts';
+import { hasEnded } from '../contract/status.ts';
 import {
   CapabilityMissingError,
   isGone,
@@ -215,7 +216,9 @@ export async function readPart<Data, Row extends object>(
     const found = await record.read(context);
     const isPast = rememberedAt(found) !== undefined;
     if (isPast && !mayLackPath(error)) throw error;
-    if (!isPast) context.service.capabilities.confirmMissing(error);
+    // An ended record may lack a part that the service has for others.
+    const isEnded = 'status' in found && typeof found.status === 'string' && hasEnded(found.status);
+    if (!isPast && !isEnded) context.service.capabilities.confirmMissing(error);
     throw new CapabilityMissingError(operation);
   }
 }

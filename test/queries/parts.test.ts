@@ -45,6 +45,24 @@ describe.each(Object.entries(parts))('%s, if it is not found,', (operation, read
   });
 });
 
+it('the progress that an old run lacks is still read of others (attack34 C)', async () => {
+  let status = 'failed';
+  const capabilities = new Capabilities();
+  const lacking = () => {
+    throw new NotFoundError('There is no such thing.', {
+      ...{ code: 'not_found', status: 404, mayLackPath: true, operation: 'getEvalProgress' },
+    });
+  };
+  const answers: Answers = { getEvalProgress: lacking, getEvalRun: () => ({ eval_run_id: 'r1', status }) };
+  const context = { ...contextOf({}), service: fakeService(answers, { capabilities }) };
+  const read = () => evalProgressQuery('r1').read(context);
+  await expect(read()).rejects.toMatchObject({ kind: 'capability_missing' });
+  expect(capabilities.has('getEvalProgress')).toBe(true);
+  status = 'running';
+  await expect(read()).rejects.toMatchObject({ kind: 'capability_missing' });
+  expect(capabilities.has('getEvalProgress')).toBe(false);
+});
+
 it('the progress of a run that is only remembered is gone', async () => {
   const answers = { getEvalProgress: notFound, getEvalRun: noPath, getTrajectoryRewards: notFound };
   const context = contextOf({ ...answers, listEvalRuns: () => [] });
