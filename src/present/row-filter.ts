@@ -104,7 +104,7 @@ export function columnNamed<Row>(columns: readonly Column<Row>[], name: string):
   return other ? undefined : abbreviated;
 }
 
-const comparisons = new Map<Operator, (left: number, right: number) => boolean>([
+const comparisons = new Map<Operator, (left: number | bigint, right: number | bigint) => boolean>([
   ['<', (left, right) => left < right],
   ['<=', (left, right) => left <= right],
   ['>', (left, right) => left > right],
@@ -154,10 +154,11 @@ function termOn<Row>(column: Column<Row>, operator: Operator, wanted: string): O
     return { ok: false, error: `${term} takes ${kind}, not ${sanitiseLine(wanted)}` };
   }
   if (compare && number !== undefined) {
+    const limit = longInteger.test(wanted) ? BigInt(wanted) : number;
     const test: Test<Row> = row => {
       const value = comparedValue(column, row, now);
-      const isNumber = typeof value === 'number' || longInteger.test(value ?? '');
-      return isNumber && compare(Number(value), number);
+      if (typeof value === 'number') return compare(value, limit);
+      return value !== undefined && longInteger.test(value) && compare(BigInt(value), limit);
     };
     return { test };
   }

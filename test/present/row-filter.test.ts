@@ -59,6 +59,8 @@ describe('a filter of rows', () => {
     const seed: Column<string | number | undefined> = { id: 'seed', title: 'SEED', width: 9, value: each => each };
     const of = (filter: string) => createArrange([seed], String)(seeds, { filter, sort: undefined }).rows;
     expect([of('seed>7'), of('seed<8')]).toEqual([seeds.slice(0, 2), seeds.slice(2, 3)]);
+    // Both are the same number (attack34 C).
+    expect([of('seed>12345678901234567890'), of('seed>12345678901234567891')]).toEqual([seeds.slice(1, 2), []]);
   });
 
   it('compares the values of columns', () => {
