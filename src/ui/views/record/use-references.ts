@@ -132,7 +132,8 @@ function useFactsScroll(
     [scrollCommands.halfUp, by(-half)],
     [scrollCommands.halfDown, by(half)],
     [scrollCommands.top, () => to(0)],
-    [scrollCommands.bottom, () => to(last)],
+    // Once scrolled, the facts may have more room, in which all of them fit.
+    [scrollCommands.bottom, () => to(Math.max(1, last))],
   ] as const;
   const enabled = focused && count > least;
   return { from, bindings: runs.map(([command, run]): Binding => ({ command, enabled, run })) };

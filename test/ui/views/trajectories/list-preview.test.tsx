@@ -4,37 +4,37 @@ import { TrajectoriesView } from '../../../../src/ui/views/lists.tsx';
 import { fakeService } from '../../../service/fake-service.ts';
 import { openViewOnStage } from '../../stage.tsx';
 
-const item = {
+const itemOf = (fields: number) => ({
   ...{ trajectory_id: 'traj_1', task_id: 'one', status: 'completed', reward: 1, num_steps: 1, eval_run_id: 'evr_1' },
   ...{ dataset_name: 'a-dataset', source: 'upload', trace_id: 'trace_1', gcs_blob_uri: 'local://datasets/ds_1/traj_1' },
-  metadata: Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`field ${index}`, index])),
-};
-const service = fakeService({
-  listTrajectories: () => ({ items: [item], has_more: false, next_cursor: null }),
-  getTrajectory: () => ({
-    ...item,
-    steps: [{ step_index: 0, messages: [{ role: 'assistant', content: 'the last answer' }] }],
-  }),
+  metadata: Object.fromEntries(Array.from({ length: fields }, (_, index) => [`field ${index}`, index])),
 });
 
-it.each([40, 24])('has the end of it beside many facts, in %i rows', async rows => {
-  const stage = openViewOnStage(TrajectoriesView, {
+const openAt = (rows: number, item = itemOf(40)) =>
+  openViewOnStage(TrajectoriesView, {
     place: { view: 'list', resource: 'trajectories', scope: { run: 'evr_1' }, label: 'first' },
-    service: async () => service,
+    service: async () =>
+      fakeService({
+        listTrajectories: () => ({ items: [item], has_more: false, next_cursor: null }),
+        getTrajectory: () => ({
+          ...item,
+          steps: [
+            { step_index: 0, messages: [{ role: 'assistant', content: 'a list shows this line\nthe last answer' }] },
+          ],
+        }),
+      }),
     columns: 120,
     rows,
   });
+
+it.each([40, 24])('has the end of it beside many facts, in %i rows', async rows => {
+  const stage = openAt(rows);
   await stage.waitFor('the last answer');
   expect(stage.text()).toContain('traj_1');
 });
 
 it('scrolls through all facts, without the end, while it has the focus (B9)', async () => {
-  const stage = openViewOnStage(TrajectoriesView, {
-    place: { view: 'list', resource: 'trajectories', scope: { run: 'evr_1' }, label: 'first' },
-    service: async () => service,
-    columns: 120,
-    rows: 24,
-  });
+  const stage = openAt(24);
   await stage.waitFor('the last answer');
   const seen = new Set<string>();
   const see = (): void => {
@@ -54,4 +54,12 @@ it('scrolls through all facts, without the end, while it has the focus (B9)', as
   expect(seen.size).toBe(40);
   await stage.press('g');
   await stage.waitFor('the last answer');
+});
+
+it('scrolls to the end of facts that fit only without the preview (attack34 C)', async () => {
+  const stage = openAt(24, itemOf(3));
+  await stage.waitFor('the last answer');
+  await stage.press('right');
+  await stage.press('G');
+  await stage.waitFor(text => text.includes('field 2') && !text.includes('the last answer'));
 });
