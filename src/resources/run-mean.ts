@@ -2,10 +2,11 @@
 
 import { hasEnded } from '../contract/status.ts';
 import { formatInterval } from '../present/number-columns.ts';
+import { defaultRange } from '../present/statistics/interval.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { readRunRewards } from '../queries/run-extent.ts';
-import { type CertainMean, intervalBeside, type RunMean, runMeanOf } from '../queries/run-mean.ts';
+import { type CertainMean, intervalBeside, isSameMean, type RunMean, runMeanOf } from '../queries/run-mean.ts';
 import { meanOfRewards } from '../queries/run-rewards.ts';
 import type { KnownResource } from '../queries/statuses/known-resource.ts';
 import { counted, reward } from '../text/numbers.ts';
@@ -18,13 +19,20 @@ import { boundsField, describeBounds } from './comparison.ts';
  * @param run its last known state
  * @throws ServiceError
  */
-export async function readRunMean(run: Pick<KnownResource, 'id' | 'status' | 'mean' | 'total'>, context: QueryContext) {
-  const { id, status, total, mean } = run;
+export async function readRunMean(
+  run: Pick<KnownResource, 'id' | 'status' | 'mean' | 'total'> & Partial<Pick<KnownResource, 'graded'>>,
+  context: QueryContext,
+) {
+  const { id, status, total, graded } = run;
+  const mean = hasEnded(status) ? run.mean : undefined;
   const answer = await readRunRewards(id, context, { status, total });
   const listed = meanOfRewards(answer.rewards);
+  // The service's own mean has its own number of rewards.
+  const isOfList =
+    mean === undefined || (graded === undefined && isSameMean({ mean }, { mean: listed.mean }, defaultRange));
   return {
-    mean: (hasEnded(status) ? mean : undefined) ?? listed.mean,
-    graded: listed.rewards,
+    mean: mean ?? listed.mean,
+    graded: isOfList ? listed.rewards : graded,
     ...(answer.failed !== undefined && { failed: answer.failed }),
     runMean: runMeanOf(answer.rewards, { ...answer, range: context.compare?.rewardRange }),
   };

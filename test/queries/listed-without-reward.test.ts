@@ -66,6 +66,19 @@ it('says how many are to come, and how many failed', async () => {
   );
 });
 
+it('has the number of rewards of the mean, not that of the list (attack34 C)', async () => {
+  const { context } = reading([], {});
+  const run = { id: 'evr_1', status: 'completed', total: 9 };
+  const read = async (own: { mean: number | undefined; graded: number | undefined }) => {
+    const { mean, graded } = await readRunMean({ ...run, ...own }, context);
+    return [mean, graded];
+  };
+  const [mean, count] = await read({ mean: undefined, graded: undefined });
+  expect(await read({ mean: 0.9, graded: 9 })).toEqual([0.9, 9]);
+  expect(await read({ mean: 0.9, graded: undefined })).toEqual([0.9, undefined]);
+  expect(await read({ mean, graded: undefined })).toEqual([mean, count]);
+});
+
 it('leaves them out where they may be of another run, or are more than the run has', async () => {
   const none = await boundsOf([]);
   expect(await boundsOf([row(2, { eval_run_id: 'evr_2' }), row(3, { eval_run_id: 'evr_2' })])).toEqual(none);
