@@ -18,6 +18,7 @@ import { alarmFacts, describeWaiting, isWaiting, stateOf } from '../../resources
 import { meanOf } from '../../resources/measured-run.ts';
 import { watchList } from '../../resources/rotation.ts';
 import { formatIntervalBeside } from '../../resources/run-mean.ts';
+import { countedLists } from '../../resources/section-counts.ts';
 import {
   placeOfLine,
   recordOfLine,
@@ -102,6 +103,13 @@ function useColumns(rows: readonly WatchedResource[], room: number) {
   );
 }
 
+/** Whether running work may be on pages of a list that have not been read. */
+const isPartlyRead = ({ lists }: Workbench): boolean =>
+  countedLists.some(({ runs, source }) => {
+    const extent = runs ? lists.find(source.key)?.extent : undefined;
+    return extent !== undefined && extent.rows > 0 && !extent.complete;
+  });
+
 export function WatchView() {
   const workbench = useWorkbench();
   const pane = usePane('main');
@@ -126,7 +134,11 @@ export function WatchView() {
       rowsAt={oldestRead(rows)}
       header={useSummaryLines(rows)}
       columns={columns}
-      emptyText="Nothing is running or pinned"
+      emptyText={
+        isPartlyRead(workbench)
+          ? 'Nothing is running or pinned in the pages of the lists that have been read'
+          : 'Nothing is running or pinned'
+      }
       emptyAdvice={{ command: recordCommands.pin, words: 'pins a row' }}
       open={row => placeOfLine(workbench, row)}
       facts={row => factsOfLine(workbench, row)}

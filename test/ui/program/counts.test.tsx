@@ -50,6 +50,14 @@ describe('the count of a section', () => {
   });
 });
 
+it('Watch does not deny that something runs while a list has pages that were not read (attack34 A1)', async () => {
+  const service = world('completed');
+  const deployment = { deployment_id: 'dep_1', deployment_name: 'one', status: 'terminated' };
+  service.answers.listDeployments = () => ({ ...pageOf([deployment]), has_more: true, next_cursor: 'next' });
+  const screen = openWorld(service, { view: 'watch' });
+  await screen.waitFor('Nothing is running or pinned in the pages of the lists that have been read');
+});
+
 describe('the count of a section that was never opened', () => {
   const dataset = { dataset_id: 'ds_1', dataset_name: 'walks' };
 
