@@ -7,6 +7,7 @@ import { shellWords } from '../base/shell-words.ts';
 import { watchForChanges } from '../base/watched-file.ts';
 import { sameOrigin } from '../config/address.ts';
 import { type Config, type ConfigFlags, loadConfig } from '../config/load.ts';
+import type { Preferences } from '../config/preferences.ts';
 import { redactor } from '../config/redaction.ts';
 import type { ProfileSettings, Settings } from '../config/schema.ts';
 import { changeSettings, readSettings } from '../config/settings-file.ts';
@@ -133,6 +134,19 @@ function mayBeSettings(error: unknown): boolean {
   return mayBeMisconfigured(error) || (error instanceof ServiceError && error.code === 'credential_unavailable');
 }
 
+/** Applies the preferences that an open screen can change, and names the settings that wait for the next start. */
+function applyPreferences(config: Config, before: Config, workbench: Workbench): Config {
+  const { alarms, notices, priceUnit, home } = config.preferences;
+  workbench.alarms = alarms;
+  workbench.priceUnit = priceUnit;
+  const preferences = { ...before.preferences, alarms, notices, priceUnit, home };
+  const waiting = Object.entries(config.preferences)
+    .filter(([name, value]) => !isDeepStrictEqual(value, preferences[name as keyof Preferences]))
+    .map(([name]) => (name === 'textIndexBytes' ? 'search' : name));
+  const notice = `Changed settings that apply when benchtop is started again: ${waiting.join(', ')}.`;
+  return { ...config, preferences, warnings: [...(waiting.length > 0 ? [notice] : []), ...config.warnings] };
+}
+
 /** Poll interval for the settings file and the key files, in milliseconds. */
 const lookMs = 1_000;
 
@@ -233,7 +247,7 @@ export class Session {
   };
 
   /**
-   * Handles a change to the settings file. New keys apply at once, and refused or failed requests are repeated.
+   * Handles a change to the settings file. New keys and alarms apply at once, and failed requests are repeated.
    * A new address is used only if the old one does not work and nothing would be lost by leaving it.
    */
   readonly #settingsChanged = (): void => {
@@ -246,13 +260,14 @@ export class Session {
       return;
     }
     const fails = workbench.fails(mayBeSettings);
+    const applied = applyPreferences(config, this.#config, workbench);
     if (isDeepStrictEqual(withoutKeys(config.profile), withoutKeys(this.#config.profile))) {
-      this.#config = { ...config, preferences: this.#config.preferences };
+      this.#config = applied;
       if (fails) workbench.refresh();
     } else if (fails && workbench.unfinishedWork().length === 0) {
       this.#config = config;
       this.#shown = this.#show(this.#shown.id + 1);
-    } else return;
+    } else this.#config = { ...this.#config, preferences: applied.preferences, warnings: applied.warnings };
     this.#changed();
   };
 

@@ -40,7 +40,7 @@ function Screen({ session, shown, terminal, theme, start }: RootProps & { readon
   const connection = useSyncExternalStore(session.subscribe, () => session.connection);
   // Views may save something while they unmount, so release their resources afterwards.
   useEffect(() => () => void setImmediate(() => void session.release(shown)), [session, shown]);
-  const { keys, notices } = shown.config.preferences;
+  const { keys, notices } = session.config.preferences;
   const home = homePlace(shown.config);
   const [views] = useState(() => (start && shown.workbench.file ? ofFile(start) : registry));
   return (

@@ -102,8 +102,8 @@ export class Workbench implements QueryHost {
   readonly file: ShownFile | undefined;
   readonly poll: PollIntervals;
   readonly compare: CompareSettings;
-  readonly priceUnit: PriceUnit | undefined;
-  readonly #alarms: AlarmSettings;
+  priceUnit: PriceUnit | undefined;
+  alarms: AlarmSettings;
   readonly cache = new QueryClient({
     defaultOptions: {
       queries: {
@@ -184,7 +184,7 @@ export class Workbench implements QueryHost {
     this.poll = poll;
     this.compare = options.compare;
     this.priceUnit = options.priceUnit;
-    this.#alarms = options.alarms;
+    this.alarms = options.alarms;
     this.#openRemembered = options.remembered;
     this.#openTexts = options.texts;
     this.service = options.service;
@@ -232,7 +232,7 @@ export class Workbench implements QueryHost {
 
   /** The alarms for a benchmark's runs. */
   alarmsFor(benchId: string | undefined): AlarmRules {
-    return rulesFor(this.#alarms, [benchId, benchId === undefined ? undefined : this.benchmarkName(benchId)]);
+    return rulesFor(this.alarms, [benchId, benchId === undefined ? undefined : this.benchmarkName(benchId)]);
   }
 
   /** A benchmark's name, if its record or its list has been read. */

@@ -329,6 +329,41 @@ describe('the settings file, changed by another program', () => {
     expect(session.connection.baseUrl).toBe(url);
   });
 
+  it('has new limits of alarms applied, and the settings named that wait for the next start (out31 B1)', async () => {
+    const { session, file, url } = await started({});
+    const { workbench, shown } = session;
+    const write = (baseUrl: string, high: string): void =>
+      writeFileSync(
+        file,
+        JSON.stringify({
+          ...{ profiles: { lab: { baseUrl } }, alarms: { heldOut: `1.5..${high}` } },
+          ...{ theme: 'light', notices: 'off', search: { indexMegabytes: 3 }, priceUnit: '$ per 1M' },
+        }),
+        { mode: 0o600 },
+      );
+    write(url, '2');
+    await eventually(() => expect(workbench.alarmsFor(undefined).heldOut).toEqual([1.5, 2]));
+    expect(session.connection.warnings[0]).toBe(
+      'Changed settings that apply when benchtop is started again: theme, search.',
+    );
+    expect(session.config.preferences.notices).toBe('off');
+    expect(session.config.preferences.theme).not.toBe('light');
+    expect(workbench.priceUnit).toBeDefined();
+    expect(session.shown).toBe(shown);
+  });
+
+  it('has new limits applied beside a new address that is not shown', async () => {
+    const { session, file, write } = await failing(takes('sk-new-0123456789'), { apiKey: 'sk-old-0123456789' });
+    const { shown, workbench } = session;
+    workbench.unfinished.set('chat', { words: 'The answer from model-a in the chat' });
+    const { url } = await hostileServer(page);
+    write({ baseUrl: url });
+    const settings = JSON.parse(readFileSync(file, 'utf8'));
+    writeFileSync(file, JSON.stringify({ ...settings, alarms: { evaluation: '0..1' } }));
+    await eventually(() => expect(workbench.alarmsFor(undefined).evaluation).toEqual([0, 1]));
+    expect(session.shown).toBe(shown);
+  });
+
   it('stays on the address that is shown while an answer would be lost', async () => {
     const { session, write } = await failing(takes('sk-new-0123456789'), { apiKey: 'sk-old-0123456789' });
     const shown = session.shown.id;
