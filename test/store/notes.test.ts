@@ -15,6 +15,12 @@ const note = (more: Partial<Note>): Note => ({
 });
 
 describe('notes', () => {
+  it('have one digit for a flag that the settings name twice (out31 C11)', () => {
+    const store = RememberedStore.inMemory('test');
+    expect(new Notes(() => store, { author: 'me', flags: ['good', 'good', 'bad'] }).flags).toEqual(['good', 'bad']);
+    store.close();
+  });
+
   it('merges those of two people: of each author the newest wins, in either order', () => {
     const mine = [note({}), note({ id: 't2', flag: 'good', at: 5_000 })];
     const theirs = [note({ author: 'bob', flag: 'gamed' }), note({ id: 't2', flag: '', at: 6_000 }), note({ at: 900 })];
