@@ -244,7 +244,7 @@ function put(target: object, names: readonly string[], value: unknown): void {
 /** Removes a nested value. */
 function remove(target: object, names: readonly string[]): void {
   const inner = fieldOf(target, names.slice(0, -1));
-  if (isRecord(inner)) delete inner[names.at(-1) ?? ''];
+  if (isRecord(inner)) Reflect.deleteProperty(inner, names.at(-1) ?? '');
 }
 
 /** Why a setting cannot have a value, regardless of other settings. */

@@ -213,7 +213,7 @@ it('the last checkpoint to deploy is the newest that can be', async () => {
   };
   expect(await of(true, undefined, false)).toMatchObject({ checkpoint_id: 'c1' });
   expect(await of(false, true)).toMatchObject({ checkpoint_id: 'c1' });
-  expect(notes).toEqual(['The newest checkpoint, step 2, cannot be deployed: step 1 is taken.']);
+  expect(notes).toEqual(['The newest checkpoint, step 2, cannot be deployed: using step 1 instead.']);
   await expect(of(false)).rejects.toThrow('none of its checkpoints');
   await expect(of()).rejects.toThrow('no committed checkpoint yet');
 });

@@ -55,7 +55,7 @@ it('cancels marked lines of two kinds after one question, and says which stays a
   await screen.press('g', 'space', 'space', 'space', 'c');
   await screen.waitFor('Cancel 1 training run and 1 run?');
   const flat = screen.text().replaceAll(/[│\s]+/g, ' ');
-  expect(flat).toContain('sweep trn_1: the current step is the last one.');
+  expect(flat).toContain('sweep trn_1: the current step is finished first.');
   expect(flat).toContain('Not sweep trn_2: It has already ended.');
   expect(flat).toContain('baseline: unfinished rollouts stop at once.');
   await screen.press('y');
