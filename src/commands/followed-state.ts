@@ -25,7 +25,7 @@ export function formatProgress({ done, total }: Pick<FollowedState, 'done' | 'to
   return done === undefined ? '' : `${done} of ${total ?? 'an unknown total'}`;
 }
 
-/** E.g. `mean 0.210 of 3 rewards (95% CI 0.010 to 0.830 over 3 tasks)`; empty if there is none. */
+/** E.g. `mean 0.210 over 3 rewards (95% CI 0.010 to 0.830 over 3 tasks)`; empty if there is none. */
 function meanOf({ kind = '', mean, graded, runMean, caution }: FollowedState): string {
   if (mean === undefined) return '';
   // The trainer's last reward is not a mean over the run.
@@ -34,7 +34,7 @@ function meanOf({ kind = '', mean, graded, runMean, caution }: FollowedState): s
   return `${label} ${describeMean({ mean, count: graded })}${certain && ` (${certain})`}`;
 }
 
-/** The current state, e.g. `running, 3 of 12, mean 0.210 of 3 rewards`. */
+/** The current state, e.g. `running, 3 of 12, mean 0.210 over 3 rewards`. */
 export function describeFollowedState(seen: FollowedState): string {
   const { status, heldOut, failure } = seen;
   const words = [

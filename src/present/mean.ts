@@ -41,11 +41,11 @@ export function meanText(measured: MeasuredMean, hasRoom = false): string {
   return [meanNumber(measured), formatCount(measured, hasRoom), at].filter(Boolean).join(' ');
 }
 
-/** `of 8 rewards`; empty without a mean or if their number is unknown. */
+/** `over 8 rewards`; empty without a mean or if their number is unknown. */
 export const describeSource = ({ mean, count }: MeasuredMean): string =>
-  mean === undefined || count === undefined ? '' : `of ${counted(count, 'reward')}`;
+  mean === undefined || count === undefined ? '' : `over ${counted(count, 'reward')}`;
 
-/** A mean in a sentence: `0.143? of 8 rewards, 3 rollouts without one`. */
+/** A mean in a sentence: `0.143? over 8 rewards, 3 rollouts without one`. */
 export function describeMean(measured: MeasuredMean): string {
   const { count = 0, of = count, others } = measured;
   const source = describeSource(measured);

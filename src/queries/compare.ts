@@ -153,7 +153,7 @@ function comparedRun(eval_run_id: string): (context: QueryContext) => Promise<Re
 function describeNameless(runs: readonly ReadRewards['rewards'][]): string {
   const nameless = runs.flatMap(rewards => rewards.filter(({ task_id }) => !task_id)).length;
   if (nameless === 0) return '';
-  const means = runs.map(meanOfRewards).map(of => `${reward(of.mean)} of ${counted(of.rewards, 'reward')}`);
+  const means = runs.map(meanOfRewards).map(of => `${reward(of.mean)} over ${counted(of.rewards, 'reward')}`);
   const words = `${counted(nameless, 'reward has', 'rewards have')} no task and cannot be compared`;
   return `${words}. The means are ${enumerated(means)}`;
 }

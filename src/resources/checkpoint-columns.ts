@@ -191,7 +191,7 @@ export const describeEvaluations = (evaluations: Evaluations): string =>
     .filter(Boolean)
     .join(' ');
 
-/** `0.755 of 233 rewards in 3 evaluations, 95% CI 0.700 to 0.800`. */
+/** `0.755 over 233 rewards in 3 evaluations, 95% CI 0.700 to 0.800`. */
 function evaluatedSentence(evaluations: Evaluations): string {
   const { mean, rewards, runs, interval, certainty = 'interval not read yet' } = evaluations;
   const source = [describeSource({ mean, count: rewards }), `in ${counted(runs, 'evaluation')}`];

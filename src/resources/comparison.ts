@@ -173,7 +173,7 @@ export function comparedFacts(task: ComparedTask): readonly Fact[] {
     const missing = withoutReward(rollouts);
     const [rated, least] = [ratedRewards(rollouts).length, lowest(rollouts)?.reward];
     return [
-      `${reward(task[name])} of ${counted(rated, 'rollout')}`,
+      `${reward(task[name])} over ${counted(rated, 'rollout')}`,
       rated > 1 && least !== undefined ? `lowest ${reward(least)}` : '',
       missing > 0 ? `${missing} without a reward` : '',
     ]

@@ -35,7 +35,7 @@ export function outcomeFacts(row: OutcomeClass): readonly Fact[] {
     { label: 'differ in', value: [...named, ...others].join(', ') || undefined },
     { label: 'count', value: row.rows.length },
     { label: 'share', value: percent(row.share) },
-    { label: 'mean', value: `${reward(row.mean)} of ${counted(row.scores.length, 'reward')}` },
+    { label: 'mean', value: `${reward(row.mean)} over ${counted(row.scores.length, 'reward')}` },
     { label: 'tasks', value: new Set(row.rows.map(({ task_id }) => task_id)).size },
     { label: 'example', value: row.by === 'error' ? first?.error : undefined },
   ];

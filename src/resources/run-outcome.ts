@@ -125,7 +125,7 @@ export function describeNoReward({ isRead }: Pick<RunOutcome, 'isRead'>, without
 }
 
 /**
- * E.g. `mean 0.143 of 8 rewards` or `mean none, 0 of 8`; the label shows whether it is final. If the service's mean
+ * E.g. `mean 0.143 over 8 rewards` or `mean none, 0 of 8`; the label shows whether it is final. If the service's mean
  * differs from the mean of the listed rewards, both are shown: `mean 0.200 (0.143 by the 8 rewards listed)`.
  */
 export function describeOutcome(outcome: RunOutcome): readonly [label: string, value: string, source: string] {

@@ -77,7 +77,7 @@ const stepsOf = (rows: readonly Trajectory[]): ReadonlySet<number> =>
 const maxModels = 4;
 
 /**
- * `From 2 models together: acme/large (mean 0.708 of 120 rewards), acme/small (…)`, if the rollouts are from several
+ * `From 2 models together: acme/large (mean 0.708 over 120 rewards), acme/small (…)`, if the rollouts are from several
  * models.
  */
 export function describeModels(rows: readonly Trajectory[]): readonly string[] {
@@ -91,7 +91,7 @@ export function describeModels(rows: readonly Trajectory[]): readonly string[] {
   const named = sorted.slice(0, maxModels).map(([model = '', own]) => {
     const scores = scoresOf(own);
     const known =
-      scores.length === 0 ? 'no rewards' : `mean ${reward(mean(scores))} of ${counted(scores.length, 'reward')}`;
+      scores.length === 0 ? 'no rewards' : `mean ${reward(mean(scores))} over ${counted(scores.length, 'reward')}`;
     return clean`${model} (${known})`;
   });
   const more = models.size - named.length;
@@ -255,7 +255,7 @@ function courseFacts(row: TaskGroup): readonly Fact[] {
 /** E.g. `0.708 of 3, 1 passed`. */
 const modelFact = ({ model, scores, mean, passed }: ModelScores): Fact => ({
   label: model ?? 'no model',
-  value: `${reward(mean)} of ${counted(scores.length, 'reward')}, ${passed} passed`,
+  value: `${reward(mean)} over ${counted(scores.length, 'reward')}, ${passed} passed`,
 });
 
 export function groupFacts(row: TaskGroup): readonly Fact[] {

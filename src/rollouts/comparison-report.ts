@@ -243,7 +243,7 @@ async function* comparisonBlocks(
   } else yield* gridBlocks(items, page, gridOf(items, first?.eval_run_id ?? '', by, ends), by.confidence);
   for (const { name, read } of items) {
     const values = valuesOf(read.rewards);
-    yield { kind: 'heading', text: `Rewards of ${name}: mean ${reward(mean(values))} of ${values.length}` };
+    yield { kind: 'heading', text: `Rewards of ${name}: mean ${reward(mean(values))} over ${values.length}` };
     yield rewardBars(values);
   }
   yield* settings(runs, names);

@@ -236,7 +236,7 @@ export function regradeFacts(
       value:
         both === 0
           ? 'no rollout has a reward before and now'
-          : `${reward(paired.base)} before, ${reward(paired.new)} now, of ${subjects.join(' and ')}`,
+          : `${reward(paired.base)} before, ${reward(paired.new)} now, over ${subjects.join(' and ')}`,
     },
     { label: 'difference', value: compared.difference === undefined ? undefined : difference(compared.difference) },
     {

@@ -61,7 +61,7 @@ it('takes the status from the progress where the record has none', async () => {
   });
   const { out } = await cli('get', ['run', 'evr_1']);
   expect(out).toMatch(/^status +completed$/m);
-  expect(out).toMatch(/^mean +0\.500 of 2 rewards$/m);
+  expect(out).toMatch(/^mean +0\.500 over 2 rewards$/m);
   expect(JSON.parse((await cli('get', ['run', 'evr_1', '--json'])).out)).toMatchObject({ status: 'completed' });
 });
 
@@ -101,7 +101,7 @@ it('says that the service gives a trajectory several rewards, and which one coun
     }),
   });
   const { out, notes } = await cli('get', ['run', 'evr_1']);
-  expect(out).toMatch(/^mean +0 of 1 reward/m);
+  expect(out).toMatch(/^mean +0 over 1 reward/m);
   expect(notes).toContain("1 trajectory has several rewards in the service's response: the last one counts");
 });
 
@@ -150,7 +150,7 @@ describe('a slow service (out29 B6)', () => {
     await next('evr_1');
     await next('evr_1/progress');
     await next('evr_1/trajectory-rewards');
-    expect((await read).out).toMatch(/^mean +1\.00 of 1 reward$/m);
+    expect((await read).out).toMatch(/^mean +1\.00 over 1 reward$/m);
   });
 
   it('is asked for no more than the record if that has the field', async () => {

@@ -227,7 +227,7 @@ it('a list and a number of it have the rewards with their intervals, as on the s
   expect(out).toMatch(/^1\. trn_1, succeeded, held-out 0\.500, 95% ci 0\.\d+\.\.0\.\d+, .*best 0\.700/m);
   expect(out).toMatch(/^held-out reward: 0\.500 .*95% CI 0\.\d+ to 0\.\d+[\s\S]*^best held-out: 0\.700 /m);
   expect(out).toMatch(/^1\. evr_1, completed, mean 0\.500, 95% ci 0\.\d+\.\.0\.\d+/m);
-  expect(out).toMatch(/^mean: 0\.500 of 2 rewards$[\s\S]*^interval: 95% CI 0\.\d+ to 0\.\d+/m);
+  expect(out).toMatch(/^mean: 0\.500 over 2 rewards$[\s\S]*^interval: 95% CI 0\.\d+ to 0\.\d+/m);
 });
 
 it('a line of a training run names its alarm, model, benchmark and the options that differ; of an evaluation too (B3, B4)', async () => {

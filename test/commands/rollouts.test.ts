@@ -172,7 +172,7 @@ it('gives no interval for rollouts without a task: they may be of the same one (
   for (const task_id of [undefined, '']) {
     const { record, text } = await graded(task_id);
     expect(record).toMatchObject({ tasks: 9, without_task: 3, difference: 0.5, interval: null, kappa_interval: null });
-    expect(text).toContain('mean\t0.500 before, 1.00 now, of 9 tasks and 3 rollouts without a task\n');
+    expect(text).toContain('mean\t0.500 before, 1.00 now, over 9 tasks and 3 rollouts without a task\n');
     expect(text).toContain('no interval\t3 rollouts have no task: several may belong to one\n');
   }
 });

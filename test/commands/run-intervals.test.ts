@@ -130,7 +130,7 @@ it('is in watch as in get, where no answer about the status has the mean', async
   const server = await hostileServer(answering(answers));
   const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
   const { out } = await cli('watch', ['evr_1']);
-  expect(out).toMatch(/completed, 21 of 21, mean 0\.500 of 20 rewards \(95% CI .*\), 1 without a reward$/m);
+  expect(out).toMatch(/completed, 21 of 21, mean 0\.500 over 20 rewards \(95% CI .*\), 1 without a reward$/m);
 });
 
 it('get leaves a list its mean (B4)', async () => {
@@ -149,7 +149,7 @@ it('get leaves a list its mean (B4)', async () => {
   const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
   const list = async () => (await cli('list', ['runs', '--columns', 'id,mean,n,95% ci'])).out.split('\n')[1];
   expect(await list()).toBe('evr_fail\t1\t20\t');
-  expect((await cli('get', ['run', 'evr_fail'])).out).toContain('1.00 of 20 rewards');
+  expect((await cli('get', ['run', 'evr_fail'])).out).toContain('1.00 over 20 rewards');
   expect(await list()).toBe('evr_fail\t1\t20\t');
 });
 
@@ -244,7 +244,7 @@ const rewardsOf = (...values: number[]) => ({
 it('get reads the rewards of a run once, though it has no record', async () => {
   const { cli, reads } = await countingReads({ getTrajectoryRewards: () => rewardsOf(0.5, 0.5) });
   const { out } = await cli('get', ['run', 'er_1']);
-  expect(out).toMatch(/^mean so far +0\.500 of 2 rewards$/m);
+  expect(out).toMatch(/^mean so far +0\.500 over 2 rewards$/m);
   expect(reads()).toEqual(['er_1']);
 });
 
@@ -293,6 +293,6 @@ it('what get has just read of a failed run is what list says', async () => {
     (await cli('list', ['runs', '--benchmark', 'b1', '--format', 'csv', '--columns', 'mean,n'])).out.split('\r\n')[1];
   expect(await list()).toBe('0.9,2');
   values = [0.1, 0.1, 0.1, 0.1];
-  expect((await cli('get', ['r'])).out).toMatch(/^mean +0\.100 of 4 rewards$/m);
+  expect((await cli('get', ['r'])).out).toMatch(/^mean +0\.100 over 4 rewards$/m);
   expect(await list()).toBe('0.1,4');
 });

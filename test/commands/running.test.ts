@@ -62,9 +62,9 @@ it('watch says how certain the mean is, which rewards it covers, and when that h
   expect(code).toBe(0);
   expect(out.split('\n').slice(0, 2)).toEqual([
     expect.stringMatching(
-      /running, 6 of 8, mean 1\.00 of 6 rewards \(95% CI 0\.\d+ to 1\.00 over 6 of 8 tasks; 0\.750 to 1\.00 with the 2 to come\)$/,
+      /running, 6 of 8, mean 1\.00 over 6 rewards \(95% CI 0\.\d+ to 1\.00 over 6 of 8 tasks; 0\.750 to 1\.00 with the 2 to come\)$/,
     ),
-    expect.stringMatching(/completed, 8 of 8, mean 1\.00 of 8 rewards \(95% CI 0\.\d+ to 1\.00 over 8 tasks\)$/),
+    expect.stringMatching(/completed, 8 of 8, mean 1\.00 over 8 rewards \(95% CI 0\.\d+ to 1\.00 over 8 tasks\)$/),
   ]);
   const lines = (await (await worldOf(2))('watch', ['evr_new', '--json'])).out.trim().split('\n');
   expect(lines.map(line => JSON.parse(line).mean_bounds)).toEqual([{ low: 0.75, high: 1 }, null]);
@@ -74,7 +74,7 @@ it.each([[[]], [['--until', 'rewards=9']]])(
   'no more rewards are told than rollouts are done: watch %j',
   async flags => {
     const watch = async (...more: string[]) => (await worldOf(2, 2))('watch', ['evr_new', ...flags, ...more]);
-    expect((await watch()).out.split('\n')[0]).toMatch(/running, 6 of 8, mean 1\.00 of 6 rewards/);
+    expect((await watch()).out.split('\n')[0]).toMatch(/running, 6 of 8, mean 1\.00 over 6 rewards/);
     expect(JSON.parse((await watch('--json')).out.split('\n')[0] ?? '')).toMatchObject({ done: 6, graded: 6 });
   },
 );

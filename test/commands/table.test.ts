@@ -330,7 +330,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
   regrade: [
     ok(
       ['first', '--with', 'word_share'],
-      /^regraded\t28 of 28 rollouts\nmean\t(\S+) before, \1 now, of 28 tasks\ndifference\t0/,
+      /^regraded\t28 of 28 rollouts\nmean\t(\S+) before, \1 now, over 28 tasks\ndifference\t0/,
     ),
     asJson(
       ['first', '--with', 'regex .'],

@@ -22,10 +22,10 @@ it('is the mean with its number of rewards, and how many rollouts have none', ()
   const live = { scored_rollouts: 1, final_reward_mean: 0 };
   const progress = { terminal_rollouts: 4, total_rollouts: 4, live };
   expect(stateText(observed({ ...progress, status: 'completed' }))).toBe(
-    'completed, 4 of 4, mean 0 of 1 reward, 3 without a reward',
+    'completed, 4 of 4, mean 0 over 1 reward, 3 without a reward',
   );
   expect(stateText(observed({ ...progress, status: 'running', terminal_rollouts: 1 }))).toBe(
-    'running, 1 of 4, mean 0 of 1 reward',
+    'running, 1 of 4, mean 0 over 1 reward',
   );
 });
 
@@ -33,7 +33,7 @@ it('counts as done what has run to its end, and not what was cancelled with its 
   const live = { scored_rollouts: 56, cancelled_rollouts: 344, provisional_reward_mean: 0.954 };
   for (const terminal_rollouts of [400, 56])
     expect(stateText(observed({ status: 'cancelled', terminal_rollouts, total_rollouts: 400, live }))).toBe(
-      'cancelled, 56 of 400, mean 0.954 of 56 rewards, 344 without a reward',
+      'cancelled, 56 of 400, mean 0.954 over 56 rewards, 344 without a reward',
     );
   const failed = { scored_rollouts: 163, failed_rollouts: 37, cancelled_rollouts: 0, final_reward_mean: 0.877 };
   expect(observed({ status: 'completed', terminal_rollouts: 200, total_rollouts: 200, live: failed }).done).toBe(200);

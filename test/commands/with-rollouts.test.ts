@@ -62,7 +62,7 @@ it('says that rollouts of several models are pooled, with the mean of each (out3
   const rows = [...of('acme/small', 0, 1, 2, 3), ...of('acme/large', 1, 3), ...of(undefined, 0)];
   const { file, cli } = await fileOf(rows.map(row => `${JSON.stringify(row)}\n`).join(''));
   const words =
-    'From 2 models together: acme/small (mean 0.500 of 4 rewards), acme/large (mean 1.00 of 2 rewards), 1 rollout without a model';
+    'From 2 models together: acme/small (mean 0.500 over 4 rewards), acme/large (mean 1.00 over 2 rewards), 1 rollout without a model';
   expect((await cli('tasks', [file])).notes).toContain(`${words}.`);
   expect((await cli('failures', [file])).notes).toContain(`${words}.`);
   const task = { task_id: 'task-0', by_model: [] as unknown[] };

@@ -20,7 +20,7 @@ describe('a newcomer', () => {
     session.press('enter');
     await session.waitFor('28 of 28 rollouts');
     await session.waitFor('✓ completed');
-    await session.waitFor(/mean 0\.\d+ of 28 rewards/);
+    await session.waitFor(/mean 0\.\d+ over 28 rewards/);
 
     const { output } = await run(['serve', '--status'], home.env);
     const baseUrl = /http:\S+(?=,)/.exec(output)?.[0] ?? '';

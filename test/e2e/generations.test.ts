@@ -168,7 +168,7 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     await session.waitFor('Run name');
     // Each field with its default; the last one sends it.
     session.press('enter', 'enter', 'enter');
-    await session.waitFor(/0\.500 of 6 rewards/);
+    await session.waitFor(/0\.500 over 6 rewards/);
     const started = service.requests.filter(({ method, url }) => method === 'POST' && url.startsWith('/api/v1/eval'));
     expect(started.map(({ url }) => url)).toEqual([isNewest ? '/api/v1/eval' : '/api/v1/eval/bench_1/start']);
     expect(service.refused).toEqual([]);

@@ -33,7 +33,7 @@ async function openAt(viewId: string, refusal: string, remembered?: () => Rememb
 describe.each([...refusals.keys()])('where an unknown path gets %s (C1)', refusal => {
   it.each([
     ['record benchmarks', ['TOKEN', 'does not list evaluation runs|does not list runs']],
-    ['record runs', ['0.500 of 4 rewards']],
+    ['record runs', ['0.500 over 4 rewards']],
     ['record training', ['succeeded', '4 of 4|4/4']],
     ['record deployments', ['deployed', 'talker']],
     ['record trajectories', ['hello']],

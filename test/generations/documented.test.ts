@@ -33,8 +33,8 @@ describe.each([...refusals.keys()])('where an unknown path gets %s (C1)', refusa
     ['build', ['t-words'], 0, '{bench}'],
     ['get', ['benchmark', '{bench}'], 0, 'secrets missing +TOKEN'],
     ['get', ['t-words'], 0, 't-words'],
-    ['get', ['run', '{run}'], 0, '0\\.500 of 4 rewards'],
-    ['get', ['{run}'], 0, '0\\.500 of 4 rewards'],
+    ['get', ['run', '{run}'], 0, '0\\.500 over 4 rewards'],
+    ['get', ['{run}'], 0, '0\\.500 over 4 rewards'],
     ['get', ['training', '{training}'], 0, '4 of 4'],
     ['get', ['{training}'], 0, '4 of 4'],
     ['get', ['trajectory', '{trajectory}'], 0, 'hello'],
@@ -249,7 +249,7 @@ describe('an evaluation whose status the service never says (C2)', () => {
     expect(words).toMatch(/^mean +no reward; 5 rollouts without one$/m);
     expect(words).not.toMatch(/^no reward/m);
     const some = await getting(0.5, 0.5, null);
-    expect(some).toMatch(/^mean so far +0\.500 of 2 rewards$/m);
+    expect(some).toMatch(/^mean so far +0\.500 over 2 rewards$/m);
     expect(some).toMatch(/^no reward +1 rollout$/m);
     expect(await getting()).toMatch(/^mean +no reward yet$/m);
   });

@@ -65,7 +65,7 @@ describe('a service without single runs and without their progress', () => {
     const { cli } = await world(['completed']);
     expect(await cli('watch', ['r9'])).toMatchObject({ code: 0, out: expect.stringContaining('completed') });
     const { code, out } = await cli('get', ['run', 'r9']);
-    expect([code, out]).toEqual([0, expect.stringMatching(/mean\s+0\.500 of 6 rewards/)]);
+    expect([code, out]).toEqual([0, expect.stringMatching(/mean\s+0\.500 over 6 rewards/)]);
   });
 });
 
@@ -97,7 +97,7 @@ describe('a service with the paths of the document only', () => {
     expect([compared.code, JSON.parse(compared.out)]).toMatchObject([0, { n: 6, ties: 6 }]);
     expect(await cli('get', ['run', 'r1'])).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/0\.500 of 6 rewards/),
+      out: expect.stringMatching(/0\.500 over 6 rewards/),
     });
     expect((await cli('export', ['run', 'r1'])).out.trim().split('\n')).toHaveLength(6);
     expect((await cli('list', ['trajectories', '--run', 'r1', '--ids'])).out.trim().split('\n')).toHaveLength(6);
@@ -339,7 +339,7 @@ describe('a service that', () => {
       base: { mean: 0.5, tasks: 6, reward_mean: 0.5, rewards: 6 },
       new: { mean: 0.5, tasks: 6, reward_mean: 4 / 7, rewards: 7 },
     });
-    expect(notes).toContain('The means are 0.500 of 6 rewards and 0.571 of 7 rewards');
+    expect(notes).toContain('The means are 0.500 over 6 rewards and 0.571 over 7 rewards');
   });
 });
 

@@ -37,7 +37,7 @@ const words: Readonly<Record<string, Readonly<Record<'document' | 'newest', read
     document: ['1 of 2 images ready, 1 failed', 'baseline'],
     newest: ['3 tasks', '1 of 3 images ready, 1 failed', 'baseline', '1 row could not be read'],
   },
-  'record runs': { document: ['0.500 of 6 rewards'], newest: ['0.500 of 6 rewards'] },
+  'record runs': { document: ['0.500 over 6 rewards'], newest: ['0.500 over 6 rewards'] },
   'list runs': { document: ['baseline', 'failed'], newest: ['baseline'] },
   'record training': {
     document: ['14 of 16 samples'],

@@ -113,7 +113,7 @@ describe('checkpoints', () => {
     const words = measured.flatMap(({ evaluations }) => (evaluations ? describeEvaluations(evaluations) : []));
     expect(words).toEqual(['evaluated 0.650 n=400 in 2 runs', 'evaluated 0.500 n=10', 'evaluated 0.500']);
     const facts = measured.map(row => measuredCheckpointFacts(row, range).find(({ label }) => label === 'evaluated'));
-    expect(facts[0]?.value).toBe('0.650 of 400 rewards in 2 evaluations, interval not read yet');
+    expect(facts[0]?.value).toBe('0.650 over 400 rewards in 2 evaluations, interval not read yet');
     expect(facts[3]?.value).toBe('0.500 in 1 evaluation, interval not read yet');
   });
 
@@ -165,14 +165,14 @@ describe('checkpoints', () => {
     // Repeated rollouts are no new tasks: the interval is as wide.
     expect(pooledFact({ data: { ...all, rewards: twice } })).toEqual([
       certainty.interval,
-      expect.stringMatching(/^0\.500 of 80 rewards in 2 evaluations, 95% CI 0\.\d+ to 0\.\d+ over 8 tasks$/),
+      expect.stringMatching(/^0\.500 over 80 rewards in 2 evaluations, 95% CI 0\.\d+ to 0\.\d+ over 8 tasks$/),
     ]);
     expect(pooledFact({ data: { ...all, rewards: twice.map(each => ({ ...each, task_id: null })) } })).toEqual([
       undefined,
-      '0.500 of 80 rewards in 2 evaluations, no interval: 80 rewards have no readable task',
+      '0.500 over 80 rewards in 2 evaluations, no interval: 80 rewards have no readable task',
     ]);
     expect(pooledFact({ error: new Error('gone') })[1]).toMatch(/, no interval: gone$/);
-    expect(pooledFact({})).toEqual([undefined, '0.500 of 80 rewards in 2 evaluations, interval not read yet']);
+    expect(pooledFact({})).toEqual([undefined, '0.500 over 80 rewards in 2 evaluations, interval not read yet']);
   });
 
   it('have the interval of several evaluations only beside the mean that it is of', () => {
@@ -188,7 +188,7 @@ describe('checkpoints', () => {
     const [measured] = withMeasured(rows, [], runs, range, new Map([[poolKey(runs), { data }]]));
     expect(cells(measured ?? {})).toMatchObject({ EVALUATED: '0.747', 'EVAL 95% CI': '' });
     expect(measuredCheckpointFacts(measured ?? {}, range).find(({ label }) => label === 'evaluated')?.value).toMatch(
-      /^0\.747 of 75 rewards in 2 evaluations, mean of tasks 0\.683, 95% CI 0\.\d+ to 0\.\d+ over 60 tasks$/,
+      /^0\.747 over 75 rewards in 2 evaluations, mean of tasks 0\.683, 95% CI 0\.\d+ to 0\.\d+ over 60 tasks$/,
     );
   });
 
@@ -203,7 +203,7 @@ describe('checkpoints', () => {
     expect(read).toEqual(Array.from({ length: 20 }, (_, index) => `ckpt_${index + 2}`).sort());
     const measured = withMeasured(listed, [], runs, range, new Map(left)).find(({ step_index }) => step_index === 1);
     expect(measuredCheckpointFacts(measured ?? {}, range).find(({ label }) => label === 'evaluated')?.value).toBe(
-      '0.500 of 4 rewards in 1 evaluation, no interval: only those of the newest 20 checkpoints are read',
+      '0.500 over 4 rewards in 1 evaluation, no interval: only those of the newest 20 checkpoints are read',
     );
   });
 

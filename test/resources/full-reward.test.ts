@@ -65,5 +65,5 @@ it('is shown beside the mean on screen', () => {
     100,
     createTheme(),
   );
-  expect(lines.map(stripVTControlCharacters)).toContain('mean 0.500 of 3 rewards  full reward 1 of 3 (33.3%)');
+  expect(lines.map(stripVTControlCharacters)).toContain('mean 0.500 over 3 rewards  full reward 1 of 3 (33.3%)');
 });

@@ -223,22 +223,22 @@ describe('the table of runs', () => {
     };
     for (const status of ['running', 'pending', null]) expect(said({ status })).toEqual(['–']);
     const seen = withMean({ eval_run_id: 'a', status: 'running' }, { mean: 0.18, graded: 536, total: 1792 });
-    expect(said(seen)).toEqual(['0.180 n=536+', 'mean so far: 0.180 of 536 rewards']);
+    expect(said(seen)).toEqual(['0.180 n=536+', 'mean so far: 0.180 over 536 rewards']);
     expect(said({ status: 'running', reward_mean: 0.5 })).toEqual(['0.500 so far', 'mean so far: 0.500']);
     const counted = { status: null, reward_mean: 0.4, reward_count: 20 };
-    expect(said(counted)).toEqual(['0.400 n=20+', 'mean so far: 0.400 of 20 rewards']);
+    expect(said(counted)).toEqual(['0.400 n=20+', 'mean so far: 0.400 over 20 rewards']);
     // Nobody says that it has ended.
     expect(said({ status: null, reward_mean: 0.5 })).toEqual(['0.500 so far', 'mean so far: 0.500']);
     expect(said({ status: 'completed', reward_count: 48 })).toEqual(['–', 'mean: not reported']);
     expect(said({ status: 'failed' })).toEqual(['none', 'mean: none']);
     expect(said({ status: 'completed', reward_mean: 0.5 })).toEqual(['0.500 n=?', 'mean: 0.500']);
     const some = { status: 'completed', reward_mean: 0, reward_count: 4, total_rollouts: 8 };
-    expect(said(some)).toEqual(['0 n=4', 'mean: 0 of 4 rewards, 4 rollouts without one']);
-    expect(said({ ...some, total_rollouts: 4 })).toEqual(['0', 'mean: 0 of 4 rewards']);
+    expect(said(some)).toEqual(['0 n=4', 'mean: 0 over 4 rewards, 4 rollouts without one']);
+    expect(said({ ...some, total_rollouts: 4 })).toEqual(['0', 'mean: 0 over 4 rewards']);
     // A negative count is invalid.
     const wrong = { status: 'completed', reward_mean: 7, reward_count: -1, total_rollouts: -5 };
     expect(said(wrong)).toEqual(['7.00 n=?', 'mean: 7.00']);
-    expect(said({ ...wrong, reward_count: 4 })).toEqual(['7.00 n=4', 'mean: 7.00 of 4 rewards']);
+    expect(said({ ...wrong, reward_count: 4 })).toEqual(['7.00 n=4', 'mean: 7.00 over 4 rewards']);
   });
 
   it('has the counts that were read with the rewards of its mean, where its record has none', () => {

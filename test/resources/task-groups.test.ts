@@ -16,8 +16,8 @@ it('name the models of pooled rollouts, the most frequent ones first, but not th
   const rows = ['a', 'b', 'b', 'c', 'd', 'e'].map((model_id, index) => ({
     ...{ trajectory_id: `t${index}`, task_id: 'a', status: 'completed', reward: index % 2, model_id },
   }));
-  const words = `From 5 models together: b (mean 0.500 of 2 rewards), ${['a', 'c', 'd']
-    .map((model, index) => `${model} (mean ${['0', '1.00', '0'][index]} of 1 reward)`)
+  const words = `From 5 models together: b (mean 0.500 over 2 rewards), ${['a', 'c', 'd']
+    .map((model, index) => `${model} (mean ${['0', '1.00', '0'][index]} over 1 reward)`)
     .join(', ')}, 1 more`;
   expect(describeGroups(groupsOf(rows, { range: [0, 1] }))[1]).toBe(words);
   const ofSteps = rows.map((row, policy_step) => ({ ...row, policy_step }));
@@ -26,7 +26,7 @@ it('name the models of pooled rollouts, the most frequent ones first, but not th
 
 it('say of a model that has no rewards (attack34 C)', () => {
   const rows = [0.5, null].map((reward, index) => ({ trajectory_id: `t${index}`, reward, model_id: `m${index}` }));
-  expect(describeModels(rows)).toEqual(['From 2 models together: m0 (mean 0.500 of 1 reward), m1 (no rewards)']);
+  expect(describeModels(rows)).toEqual(['From 2 models together: m0 (mean 0.500 over 1 reward), m1 (no rewards)']);
 });
 
 it('read the steps that are wanted', () => {

@@ -133,8 +133,8 @@ it("has a run's own flags and notes, in each report of it (out30 B8)", async () 
 it('shows the distributions of two runs, and the best improvement where nothing is worse (B8)', async () => {
   const { context } = reading();
   const text = await joined(comparisonReport([run('new'), run('newest')], {}, context), 'markdown');
-  expect(text).toMatch(/## Rewards of new: mean 0\.542 of 6\n\n```text\n *0 █/);
-  expect(text).toContain('## Rewards of newest: mean 0.688 of 4\n');
+  expect(text).toMatch(/## Rewards of new: mean 0\.542 over 6\n\n```text\n *0 █/);
+  expect(text).toContain('## Rewards of newest: mean 0.688 over 4\n');
   expect(text).toContain('## Improvements of newest: 2 tasks, the 1 largest in full\n');
   expect(text).toContain('- new: traj_new_flipped_0, reward 0');
 });
@@ -237,7 +237,7 @@ it('says how many rollouts of a run have no reward, and how many of these failed
   const owner = { resource: runs as Resource, id: 'evr_1', row };
   const read = await readRollouts(owner, context);
   const text = await joined(rolloutsReport(owner, read, { worst: 0, best: 0 }, context), 'markdown');
-  expect(text).toMatch(/mean 1\.00 of 1 reward, .*6 without a reward \(2 failed, 1 running\)/);
+  expect(text).toMatch(/mean 1\.00 over 1 reward, .*6 without a reward \(2 failed, 1 running\)/);
 });
 
 it('shows steps and held-out rounds without a value as gaps, as the screen does (attack31 A7)', async () => {
@@ -347,7 +347,7 @@ it.each([
   const owner = { resource: runs as Resource, id: 'evr_1', row: run('evr_1', { total_rollouts: 4 }) };
   const read = await readRollouts(owner, context);
   const text = await joined(rolloutsReport(owner, read, { worst: 0, best: 0 }, context), 'markdown');
-  expect(text).toMatch(/mean 1\.00 of 3 rewards, 95% CI .* over 3 of 4 tasks.*, 1 without a reward \(all failed\)/);
+  expect(text).toMatch(/mean 1\.00 over 3 rewards, 95% CI .* over 3 of 4 tasks.*, 1 without a reward \(all failed\)/);
   expect(text).toContain('3 of 4 rollouts have a reward');
   const isRated = items?.some(item => 'reward' in item) === true;
   expect(text.includes("1 rollout has a reward that the run's rewards lack: not counted")).toBe(isRated);

@@ -321,7 +321,7 @@ describe('the head of a run', () => {
     const late = new Promise(() => {});
     service.answers.getEvalProgress = service.answers.getEvalRun = service.answers.getTrajectoryRewards = () => late;
     rollouts = [rollout(1, 'completed', 0.5), rollout(2, 'completed', 0.25)];
-    await screen.waitFor(text => text.includes('2 of 28 rollouts') && /mean so far 0\.375 of 2 rewards/.test(text));
+    await screen.waitFor(text => text.includes('2 of 28 rollouts') && /mean so far 0\.375 over 2 rewards/.test(text));
     // Rollouts of watched runs do not get their own lines.
     expect(sectionCount(screen.text(), 'Watch')).toBe('1');
   });
@@ -452,10 +452,10 @@ describe('the record of a run that goes on', () => {
       getTrajectoryRewards: () => ({ trajectory_rewards: rollouts() }),
     });
     const screen = openWorld(service, { view: 'record', resource: 'runs', id: 'evr_1' }, { poll });
-    await screen.waitFor('0.500 of 1 reward');
+    await screen.waitFor('0.500 over 1 reward');
     await polledOn(service, 'getEvalProgress', 'getRolloutStatistics');
     scored = 2;
-    await screen.waitFor('0.500 of 2 rewards');
+    await screen.waitFor('0.500 over 2 rewards');
     await polledOn(service, 'getEvalProgress', 'getRolloutStatistics');
   });
 });

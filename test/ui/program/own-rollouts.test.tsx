@@ -54,7 +54,7 @@ it('keeps those of an ended run whose rewards are late, and is final once they h
   expect(screen.text()).not.toMatch(/do not fit|final/);
   read = 2;
   await screen.waitFor(text => text.includes('final') && !text.includes('may be unrelated'));
-  expect(screen.text()).toMatch(/of 2 rewards/);
+  expect(screen.text()).toMatch(/over 2 rewards/);
 });
 
 const view = { view: 'record', resource: 'runs', id: 'evr_1' } as const;
@@ -75,11 +75,11 @@ it('reads the mean of an ended run again until it is that of the rewards that ca
   let rewards = rows.slice(0, 2);
   service.answers.getTrajectoryRewards = () => ({ trajectory_rewards: rewards });
   const screen = openWorld(service, view);
-  await screen.waitFor('mean 0.125 of 2 rewards');
+  await screen.waitFor('mean 0.125 over 2 rewards');
   rewards = rows;
   await screen.waitFor('mean 0.125 (0.250 by the 3 rewards listed)');
   late = false;
-  await screen.waitFor(text => text.includes('final') && text.includes('mean 0.250 of 3 rewards'));
+  await screen.waitFor(text => text.includes('final') && text.includes('mean 0.250 over 3 rewards'));
 });
 
 describe('on a service that gives no mean, a run with fewer rewards than rollouts', () => {
@@ -100,10 +100,10 @@ describe('on a service that gives no mean, a run with fewer rewards than rollout
   it('is read again until the late rewards have come', async () => {
     const { late, open } = ended(now);
     const screen = open();
-    await screen.waitFor('mean 0.125 of 2 rewards');
+    await screen.waitFor('mean 0.125 over 2 rewards');
     expect(screen.text()).not.toContain('final');
     late.isThere = true;
-    await screen.waitFor(text => text.includes('final') && text.includes('mean 0.250 of 3 rewards'));
+    await screen.waitFor(text => text.includes('final') && text.includes('mean 0.250 over 3 rewards'));
   });
 
   it.each([

@@ -19,7 +19,7 @@ it('names the mean of tasks where the mean of all rewards is another', async () 
   delete service.answers.getEvalProgress;
   service.answers.getEvalRun = () => ({ eval_run_id: 'evr_1', status: 'completed', reward_mean: 0.75 });
   const screen = openWorld(service, place);
-  await screen.waitFor('mean 0.750 of 4 rewards');
+  await screen.waitFor('mean 0.750 over 4 rewards');
   expect(screen.text()).toMatch(/mean of tasks 0\.500, 95% CI 0\.\d+ to 0\.\d+ over 2 tasks/);
 });
 
@@ -38,7 +38,7 @@ it.each([
     const curve = Promise.withResolvers<object>();
     service.answers.getHeldOutRewards = () => curve.promise;
     const screen = openWorld(service, place, { columns: 70 });
-    await screen.waitFor('mean 0.500 of 2 rewards');
+    await screen.waitFor('mean 0.500 over 2 rewards');
     expect(screen.text()).not.toContain('optimistic');
     curve.resolve({ held_out_rewards: [{ step: 1, split, held_out_reward: 0.5 }] });
     await eventually(() => expect(screen.workbench.cache.isFetching({ queryKey: ['training'] })).toBe(0));
@@ -110,7 +110,7 @@ it('reads the rewards once a poll where the service lists no trajectories', asyn
   delete service.answers.listTrajectories;
   service.answers.getTrajectoryRewards = () => ({ trajectory_rewards: [{ reward: 1, trajectory_id: 'traj_1' }] });
   const screen = openWorld(service, place, { poll: { focusedMs: 20, visibleMs: 600_000 } });
-  await screen.waitFor('of 1 reward');
+  await screen.waitFor('over 1 reward');
   await eventually(() => expect(service.asked('getRolloutStatistics', 'evr_1')).toBeGreaterThan(12));
   const extra = service.asked('getTrajectoryRewards', 'evr_1') - service.asked('getRolloutStatistics', 'evr_1');
   expect(extra).toBeLessThan(4);

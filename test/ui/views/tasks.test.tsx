@@ -234,7 +234,7 @@ it('says above the tasks and below the classes that the rollouts are of two mode
     ...{ trajectory_id: `t${index}`, task_id: 'one', status: 'completed', reward: index, model_id, dataset_name: 'd' },
   }));
   const pooled = fakeService({ listTrajectories: () => pageOf(rows) });
-  const words = 'From 2 models together: small (mean 1.00 of 2 rewards), large (mean 1.00 of 1 reward)';
+  const words = 'From 2 models together: small (mean 1.00 over 2 rewards), large (mean 1.00 over 1 reward)';
   const open = { service: async () => pooled, columns: 160 };
   const scope = { dataset: 'd' };
   await openViewOnStage(TasksView, { ...open, place: { view: 'tasks', scope } }).waitFor(words.slice(0, 60));

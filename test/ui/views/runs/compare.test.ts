@@ -109,7 +109,7 @@ describe('compareTasks', () => {
     expect(cells(task)).toMatchObject({ n: '2, 2/3', base_min: '0.500', new_min: '0' });
     expect(task && comparedFacts(task)).toContainEqual({
       label: 'new',
-      value: '0.500 of 2 rollouts, lowest 0, 1 without a reward',
+      value: '0.500 over 2 rollouts, lowest 0, 1 without a reward',
     });
   });
 

@@ -49,10 +49,10 @@ describe('the mean', () => {
   it('is that of the rewards that are shown, and says of how many, while it runs', () => {
     const live = { provisional_reward_mean: 0.9, scored_rollouts: 16 };
     const lines = head('running', rewardsOf(0, 0.25, 0.5), { terminal_rollouts: 3, live });
-    expect(lines[2]).toBe('mean so far 0.250 of 3 rewards');
+    expect(lines[2]).toBe('mean so far 0.250 over 3 rewards');
     const summary = summariseRewards(rewardsOf(0, 0.25, 0.5), 28);
     const facts = runFacts(run, outcomeOf(run, undefined, summary));
-    expect(facts).toContainEqual({ label: 'mean so far', value: '0.250 of 3 rewards' });
+    expect(facts).toContainEqual({ label: 'mean so far', value: '0.250 over 3 rewards' });
     expect(facts.some(({ label }) => label === 'mean')).toBe(false);
   });
 
@@ -60,18 +60,18 @@ describe('the mean', () => {
     const live = { scored_rollouts: 2, cancelled_rollouts: 26 };
     const lines = head('cancelled', rewardsOf(0, 1), { terminal_rollouts: 28, live });
     expect(lines[1]).toMatch(/2 of 28 rollouts/);
-    expect(lines[2]).toBe('mean 0.500 of 2 rewards  26 without a reward');
+    expect(lines[2]).toBe('mean 0.500 over 2 rewards  26 without a reward');
   });
 
   it('comes from the progress if no reward is listed yet', () => {
     const live = { provisional_reward_mean: 0.5, scored_rollouts: 16 };
-    expect(head('running', undefined, { live })[2]).toBe('mean so far 0.500 of 16 rewards');
+    expect(head('running', undefined, { live })[2]).toBe('mean so far 0.500 over 16 rewards');
     expect(head('running', [], {})[2]).toBe('no reward yet');
     expect(head('running', rewardsOf(null, null))[2]).toBe('no reward; 2 rollouts without one');
   });
 
   it.each(['completed', 'succeeded', 'failed', 'cancelled'])('of a run that is %s is not “so far”', status => {
-    expect(head(status, rewardsOf(0, 1))[2]).toMatch(/^mean 0\.500 of 2 rewards/);
+    expect(head(status, rewardsOf(0, 1))[2]).toMatch(/^mean 0\.500 over 2 rewards/);
   });
 
   it('of the service is shown with that of the rewards if they differ', () => {
@@ -82,7 +82,7 @@ describe('the mean', () => {
 
   it('counts a reward that names neither its trajectory nor its task', () => {
     const nameless = [{ reward: 1, trajectory_id: null, task_id: null }, ...rewardsOf(0)];
-    expect(head('running', nameless)[2]).toBe('mean so far 0.500 of 2 rewards');
+    expect(head('running', nameless)[2]).toBe('mean so far 0.500 over 2 rewards');
     expect(distributionLines(summariseRewards(nameless).values, 40, 60, theme)).toHaveLength(2);
   });
 });
@@ -127,7 +127,7 @@ describe('the interval', () => {
       mean: 100 / 119,
     };
     expect(describeFollowedState({ ...seen, graded: 119, runMean: certain })).toContain(
-      `mean 0.840 of 119 rewards (${words})`,
+      `mean 0.840 over 119 rewards (${words})`,
     );
     expect(stateFields({ ...seen, runMean: certain })).toMatchObject({ task_mean: expect.closeTo(0.05, 9) });
     expect(describeCertainty(runMeanOf(ofTasks(7, 0), { status: 'completed' }), 1)).toBe(
@@ -139,7 +139,7 @@ describe('the interval', () => {
     });
     const context = { service, signal: new AbortController().signal, memory: RememberedStore.inMemory('test') };
     const whole = await runs.wholeFacts?.({ ...run, status: 'completed', reward_mean: 0.840336 }, context);
-    expect(whole?.facts).toContainEqual({ label: 'mean', value: '0.840 of 119 rewards' });
+    expect(whole?.facts).toContainEqual({ label: 'mean', value: '0.840 over 119 rewards' });
     expect(whole?.facts).toContainEqual({ label: 'interval', value: words });
     expect(whole?.fields).toMatchObject({ task_mean: expect.closeTo(0.05, 9) });
   });
@@ -276,7 +276,7 @@ describe('the counts', () => {
     const rewards = summariseRewards(rewardsOf(0, 1), undefined, 1);
     const lines = summaryLines({ run: { ...run, status: 'completed' }, rewards }, 100, theme);
     const [, , mean] = lines.map(stripVTControlCharacters);
-    expect(mean).toBe('mean 0.500 of 2 rewards  1 reward could not be read');
+    expect(mean).toBe('mean 0.500 over 2 rewards  1 reward could not be read');
   });
 
   it('are never behind the rewards', () => {
@@ -287,23 +287,23 @@ describe('the counts', () => {
   it('say what has no reward, with what failed of it, as everywhere', () => {
     const live = { failed_rollouts: 2 };
     expect(head('completed', rewardsOf(1, 1, null), { live })[2]).toBe(
-      'mean 1.00 of 2 rewards  26 without a reward (2 failed)',
+      'mean 1.00 over 2 rewards  26 without a reward (2 failed)',
     );
     const progress: EvalProgress = { status: 'completed', terminal_rollouts: 28, total_rollouts: 28, live };
     const observed = evalProgressQuery('evr_1').observes?.(progress) ?? { kind: 'run', id: 'evr_1' };
     const seen = { ...knownResource({ kind: 'run', id: 'evr_1', label: 'a' }, [observed]), graded: 2, mean: 1 };
     expect(describeFollowedState(seen)).toBe(
-      'completed, 28 of 28, mean 1.00 of 2 rewards, 26 without a reward (2 failed)',
+      'completed, 28 of 28, mean 1.00 over 2 rewards, 26 without a reward (2 failed)',
     );
     expect(head('completed', rewardsOf(1, null, null), { live, total_rollouts: 3 })[2]).toBe(
-      'mean 1.00 of 1 reward  2 without a reward (all failed)',
+      'mean 1.00 over 1 reward  2 without a reward (all failed)',
     );
     // The service lists no failed rollout before the end.
-    expect(head('running', rewardsOf(1), { live })[2]).toBe('mean so far 1.00 of 1 reward  2 failed');
+    expect(head('running', rewardsOf(1), { live })[2]).toBe('mean so far 1.00 over 1 reward  2 failed');
     expect(head('running', rewardsOf(null, null, null), { live })[2]).toBe(
       'no reward; 3 rollouts without one (2 failed)',
     );
-    expect(head('running', rewardsOf(1, null), {})[2]).toBe('mean so far 1.00 of 1 reward  1 without a reward');
+    expect(head('running', rewardsOf(1, null), {})[2]).toBe('mean so far 1.00 over 1 reward  1 without a reward');
   });
 });
 

@@ -80,7 +80,7 @@ it.each([
   if (height > 15) {
     const text = flat(stage.text());
     expect(text).toContain('failed 1, not graded');
-    expect(text).toMatch(/mean 0\.667 before, 0\.667 now, of 3 tasks; difference 0; 95% CI -\S+ to \+\S+ passes/);
+    expect(text).toMatch(/mean 0\.667 before, 0\.667 now, over 3 tasks; difference 0; 95% CI -\S+ to \+\S+ passes/);
     expect(text).toContain('passes 1 lost, 1 gained (reward at least 1.00); agreement 33.3% of 3 on passing at 1.00');
     expect(text).toMatch(/Cohen's kappa -0\.50/);
   }
