@@ -164,14 +164,14 @@ export function reportOf(history: TrainingHistory, rules: AlarmRules, range: Ran
   const isStalled = alarms.some(({ kind }) => kind === 'stall');
   const lacks = [
     (silentMs ?? silentPaces) !== undefined && !isWatched && !isStalled
-      ? 'new steps, because this machine has not watched the run'
+      ? 'missing steps, because this machine has not watched the run'
       : '',
     silentPaces !== undefined &&
     silentMs === undefined &&
     isWatched &&
     !isStalled &&
     paceOf(history.points, history.hints).stepMs === undefined
-      ? 'new steps, because the time per step is unknown'
+      ? 'missing steps, because the time per step is unknown'
       : '',
     (belowBest ?? heldOut) !== undefined && means.length === 0 ? 'held-out rewards, because the service has none' : '',
     belowBest !== undefined && means.length > 0 && means.every(({ samples }) => samples === undefined)

@@ -169,7 +169,7 @@ export const ofTrainingRun = {
     keys: ['i', '='],
     group,
     hint: 'overlay',
-    appliesTo: rows => (rows.length > 1 ? rows : 'Mark two or more to overlay their curves'),
+    appliesTo: rows => (rows.length > 1 ? rows : 'Mark two or more runs first'),
     opens: rows => ({
       view: 'curves',
       runs: rows.map(row => ({ id: row.training_run_id, name: row.display_name ?? row.training_run_id })),

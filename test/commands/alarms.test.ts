@@ -82,7 +82,7 @@ it('doctor says what the alarms would have said of a past run, with its step, ti
   expect(out.split('\n')).toEqual([
     '1 alarm:',
     `  step 40, by ${savedAt}: ${dropMessage.replace('95% intervals, 4', '99.7% intervals, 2')}; over at step 70`,
-    'Not checked: new steps, because this machine has not watched the run.',
+    'Not checked: missing steps, because this machine has not watched the run.',
     'Not checked: failed rollouts, because the service does not count them.',
     'Alarms: no new step for 10 times the usual time per step, and for at least 5m; 4 held-out rewards in a row below the best, or fewer far below; more than 20% of the rollouts failed.',
     '',

@@ -367,7 +367,7 @@ describe('the past of a run', () => {
     const once = reportOf({ ...history, silences: [] }, { ...off, silentPaces: 10 }, [0, 1]);
     expect(once).toMatchObject({ alarms: [{ kind: 'stall', value: 21.5 * minuteMs }], unjudged: [] });
     const unknown = reportOf({ ...history, hints: {} }, { ...off, silentPaces: 10 }, [0, 1]);
-    expect(unknown).toEqual({ alarms: [], unjudged: ['new steps, because the time per step is unknown'] });
+    expect(unknown).toEqual({ alarms: [], unjudged: ['missing steps, because the time per step is unknown'] });
   });
 
   it('has no stall after the end of a run that was first seen later', () => {
@@ -387,7 +387,7 @@ describe('the past of a run', () => {
     const rules = { ...off, silentMs: 5 * minuteMs };
     for (const completed_at of [at(end), undefined]) {
       const report = reportOf(historyOf(run(completed_at), nothingRead, checkpoints, memory), rules, [0, 1]);
-      expect(report).toEqual({ alarms: [], unjudged: ['new steps, because this machine has not watched the run'] });
+      expect(report).toEqual({ alarms: [], unjudged: ['missing steps, because this machine has not watched the run'] });
     }
     // It had stood still for 10 minutes before its end.
     const stalled = { ...memory, progressOf: () => [{ at: 50 * minuteMs, completed_steps: 59 }, ...points] };

@@ -113,7 +113,7 @@ it('keeps the better answer that is chosen, and counts it with those of other co
   await screen.press('i');
   await say(screen, 'both');
   await screen.press('esc', '2');
-  await screen.waitFor('left better 0, right better 1, equal 0 (n=1), exact sign test at one look: p = 1.0');
+  await screen.waitFor('left better 0, right better 1, equal 0 (n=1), single-look exact sign test: p = 1.0');
   await screen.waitFor(text => /the other is better +│ +chosen as better/.test(text));
   const kept = () => workbench.remembered.choices().map(({ choice }) => choice);
   expect(kept()).toMatchObject([{ better: 'right', models: ['acme/small', 'talker'] }]);

@@ -15,7 +15,7 @@ export const verdictLabels: Readonly<Record<Preference, readonly [left: string, 
 const chance = (share: number): string => (share < 0.001 ? '< 0.001' : `= ${share.toPrecision(2)}`);
 
 /**
- * E.g. `a better 7, b better 2, equal 1 (n=10), exact sign test at one look: p = 0.18`, or shorter if that is wider
+ * E.g. `a better 7, b better 2, equal 1 (n=10), single-look exact sign test: p = 0.18`, or shorter if that is wider
  * than `room`; empty if there are no choices, or no room.
  */
 export function describeCounts(
@@ -29,7 +29,7 @@ export function describeCounts(
   const share = signTest(counts.left, counts.right);
   const test = (words: string): string => (share === undefined ? '' : `, ${words} p ${chance(share)}`);
   const ties = (word: string): string => `equal ${equal}${bad > 0 ? `, ${word} ${bad}` : ''} (n=${all})`;
-  const long = `${left} better ${counts.left}, ${right} better ${counts.right}, ${ties('both bad')}${test('exact sign test at one look:')}`;
+  const long = `${left} better ${counts.left}, ${right} better ${counts.right}, ${ties('both bad')}${test('single-look exact sign test:')}`;
   const short = `${left} ${counts.left}, ${right} ${counts.right}, ${ties('bad')}${test('sign test')}`;
   return [long, short].find(words => displayWidth(words) <= room) ?? '';
 }

@@ -52,7 +52,7 @@ it('is a conversation to read, with both answers, their numbers and the choice',
     ...['## a', 'a leaf', `${numbers}; chosen as better`],
     ...['## b', 'answered by other/b', '(no text)', '(the answer is incomplete)', `${numbers}; the other is better`],
     '## all saved conversations of these models',
-    'a better 1, other/b better 0, equal 0 (n=1), exact sign test at one look: p = 1.0\n',
+    'a better 1, other/b better 0, equal 0 (n=1), single-look exact sign test: p = 1.0\n',
   ]);
 });
 

@@ -4,7 +4,7 @@ import { describeCounts } from '../../../../src/ui/views/chat/describe-choices.t
 const counts = { left: 7, right: 2, equal: 1, 'both bad': 0 };
 
 it('counts the choices with the test it names, and never cuts a number', () => {
-  const long = 'left better 7, right better 2, equal 1 (n=10), exact sign test at one look: p = 0.18';
+  const long = 'left better 7, right better 2, equal 1 (n=10), single-look exact sign test: p = 0.18';
   const short = 'left 7, right 2, equal 1 (n=10), sign test p = 0.18';
   expect([describeCounts(counts), describeCounts(counts, long.length)]).toEqual([long, long]);
   expect([describeCounts(counts, long.length - 1), describeCounts(counts, short.length)]).toEqual([short, short]);
@@ -13,7 +13,7 @@ it('counts the choices with the test it names, and never cuts a number', () => {
 
 it('has the names it is given, both bad if there are any, and no test without a decision', () => {
   expect(describeCounts({ ...counts, 'both bad': 3 }, undefined, ['a', 'b'])).toBe(
-    'a better 7, b better 2, equal 1, both bad 3 (n=13), exact sign test at one look: p = 0.18',
+    'a better 7, b better 2, equal 1, both bad 3 (n=13), single-look exact sign test: p = 0.18',
   );
   expect(describeCounts({ left: 0, right: 0, equal: 2, 'both bad': 0 })).toBe(
     'left better 0, right better 0, equal 2 (n=2)',

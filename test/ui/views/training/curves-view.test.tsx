@@ -64,7 +64,7 @@ it('overlays all marked runs, with names that tell them apart, by the reward tha
   });
   await stage.waitFor('▸');
   await stage.press('=');
-  await stage.waitFor('Mark two or more to overlay their curves');
+  await stage.waitFor('Mark two or more runs first');
   await stage.press('space', 'space', 'space', 'i');
   for (const index of [2, 3, 4]) await stage.waitFor(text => new RegExp(`held-out of .*${index}_g8_seed0`).test(text));
   expect(stage.text()).not.toContain('trainer');
