@@ -6,6 +6,7 @@
 import { isRecord, own } from '../base/own-property.ts';
 import { loadConfig } from '../config/load.ts';
 import { findPaths } from '../config/paths.ts';
+import { triageDefaults } from '../config/preferences.ts';
 import type { Settings } from '../config/schema.ts';
 import type { Endpoint } from '../contract/common.ts';
 import type { Operation } from '../contract/endpoints.ts';
@@ -20,7 +21,7 @@ import { changedBy, resourceNamed, resourceOfId, resources, sentBy } from '../re
 import { isFoundByLabel, isReadAlone, type Resource, statusColumnOf } from '../resources/define.ts';
 import type { CommandIo } from './io.ts';
 import { rowSchema } from './list.ts';
-import { type ArgumentSpec, type CommandSpec, fileNames, type ValueOf } from './table/spec.ts';
+import type { ArgumentSpec, CommandSpec, ValueOf } from './table/spec.ts';
 import type { CommandContext } from './with-service.ts';
 
 export type Candidate = readonly [value: string, description: string];
@@ -297,7 +298,6 @@ interface Completion {
 const singular = (among: readonly Resource[]): Candidate[] => among.map(({ names }) => [names[1], '']);
 
 const sources: { readonly [Of in ValueOf]: (completed: Completion) => Candidate[] | Promise<Candidate[]> } = {
-  file: () => [[fileNames, '']],
   profile: ({ io }) => profileCandidates(io),
   operation: async () => {
     const { endpoints } = await import('../contract/endpoints.ts');
@@ -308,7 +308,9 @@ const sources: { readonly [Of in ValueOf]: (completed: Completion) => Candidate[
     const isRead = line.name === 'open' ? ({ get }: Resource) => get !== undefined : isReadAlone;
     const among = kinds.length > 0 ? resourcesOf(kinds) : resources.filter(isRead);
     const named = among.filter(each => each.get && isFoundByLabel(each));
-    return [...singular(among), ...(await rowCandidates(named, line, io))];
+    const sections = line.name === 'open' ? (await import('../ui/views/registry.ts')).registry.sections : [];
+    const words = [...singular(among), ...sections.map(({ names: [name = ''] }): Candidate => [name, 'list'])];
+    return [...words, ...(await rowCandidates(named, line, io))];
   },
   'of resource': ({ first, line, io }) => {
     const resource = resourceNamed(first);
@@ -337,6 +339,11 @@ const sources: { readonly [Of in ValueOf]: (completed: Completion) => Candidate[
     const resource = resourceNamed(first);
     return ((resource && statusColumnOf(resource)?.known) ?? []).map(status => [status, '']);
   },
+  flag: async ({ io }) => {
+    const { triage } = await storedSettings(io.environment);
+    return (triage?.flags ?? triageDefaults.flags).map(flag => [flag, 'flag']);
+  },
+  grader: async () => (await import('../rollouts/regraders.ts')).localGraders.map(kind => [kind, 'grader']),
   field: ({ line, io }) => fieldCandidates(line, io),
   column: ({ line, io }) => columnCandidates(line, false, io),
   columns: ({ line, io }) => columnCandidates(line, true, io),

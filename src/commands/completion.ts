@@ -45,7 +45,7 @@ const scripts = {
   done
   COMPREPLY=()
   while IFS=$'\\t' read -r value description; do
-    if [ "$value" = '${fileNames}' ]; then compopt -o default; COMPREPLY=(); return; fi
+    if [ "$value" = '${fileNames}' ]; then compopt -o default; continue; fi
     if [ -z "$quote" ]; then
       value=$(printf %q "$value")
     else
@@ -67,29 +67,34 @@ const scripts = {
     case $quote$value in "$head"*) value=\${quote}$value value=\${value#"$head"} ;; *) value= ;; esac
     [ -z "$value" ] || COMPREPLY+=("$value")
   done < <(benchtop __complete "\${words[@]:1}" 2>/dev/null)
-  case \${COMPREPLY[0]} in *=) compopt -o nospace ;; esac
+  case \${COMPREPLY[0]} in *[=:]) compopt -o nospace ;; esac
 }
 complete -F _benchtop benchtop
 `,
   zsh: `#compdef benchtop
 _benchtop() {
-  local value word description
+  local value word description files=
   local -a found begun
   while IFS=$'\\t' read -r value description; do
-    if [[ "$value" == '${fileNames}' ]]; then compset -P '*='; _files; return; fi
+    if [[ "$value" == '${fileNames}' ]]; then files=1; continue; fi
     word=\${\${value//\\\\/\\\\\\\\}//:/\\\\:}
-    if [[ "$value" == *= ]]; then begun+=("$word:$description"); continue; fi
+    if [[ "$value" == *[=:] ]]; then begun+=("$word:$description"); continue; fi
     found+=("$word:$description")
   done < <(benchtop __complete "\${(@)words[2,CURRENT]}" 2>/dev/null)
   _describe benchtop found -- begun -S ''
+  [[ -z $files ]] || { compset -P '--[a-z-]#='; _files }
 }
 if [ "\${funcstack[1]}" = _benchtop ]; then _benchtop "$@"; else compdef _benchtop benchtop; fi
 `,
   fish: `function __benchtop_complete
-  set -l words (commandline -opc) (commandline -ct)
-  for line in (benchtop __complete $words[2..-1] 2>/dev/null)
+  set -l words (commandline -opc)
+  set -l word (commandline -ot)
+  set -l flag (string match -r '^--[a-z-]+=' -- "$word")
+  for line in (benchtop __complete (string escape -n -- $words[2..-1] "$word") 2>/dev/null)
     if test "$line" = '${fileNames}'
-      __fish_complete_path (commandline -ct)
+      for path in (__fish_complete_path (string replace -r '^--[a-z-]+=' '' -- "$word"))
+        echo "$flag$path"
+      end
     else
       echo $line
     end
@@ -144,9 +149,13 @@ async function candidates(words: readonly string[], partial: string, io: Command
   );
   const line = { name: name ?? '', spec: spec ?? workbench, args, service, partial };
   const { valueCandidates } = await import('./candidates.ts');
-  if (open?.value !== undefined)
-    return valueCandidates(/PATH|FILE|FOLDER/.test(open.value) ? { of: 'file' } : open, line, io);
-  if (partial.startsWith('-')) return flagCandidates(line, new Set(flags.keys()));
+  const areFlagsOver = lineOf([...words, '--help']).after.at(-1)?.kind === 'argument';
+  const valuesOf = async (spec: Parameters<typeof valueCandidates>[0], shown: string): Promise<Candidate[]> => {
+    const values = await valueCandidates(spec, line, io).catch((): Candidate[] => []);
+    return /FILE|FOLDER|^PATH$/.test(shown) ? [...values, [fileNames, '']] : values;
+  };
+  if (open?.value !== undefined) return valuesOf(open, open.value);
+  if (partial.startsWith('-') && !areFlagsOver) return flagCandidates(line, new Set(flags.keys()));
   if (name === undefined) return [...choicesOf(), ['help', 'show help']];
   if (!spec) return Object.hasOwn(groups, name) ? choicesOf(name) : [];
   const { args: specs = [] } = spec;
@@ -154,7 +163,7 @@ async function candidates(words: readonly string[], partial: string, io: Command
   if (!argument) return [];
   // A word such as `-rf` would be read as a flag.
   const isArgument = ([word]: Candidate): boolean => argumentsIn(lineOf([...words, word]).after)[args.length] === word;
-  return (await valueCandidates(argument, line, io)).filter(isArgument);
+  return (await valuesOf(argument, argument.name)).filter(isArgument);
 }
 
 /** A typed word without the shell's quotes and backslashes; its last quote may still be open. */

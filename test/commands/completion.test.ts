@@ -40,6 +40,16 @@ describe('completions', () => {
     [['api', 'startE'], ['startEval']],
     [['upload', './x'], [':files']],
     [['list', '--ca-file', ''], [':files']],
+    // A file has a place beside names (out31 B3).
+    [['tasks', './o'], [':files']],
+    [['report', ''], [':files']],
+    // After --, every word is text (out31 C4).
+    [['chat', 'm', '--', '--s'], []],
+    [['chat', 'm', '--s'], ['--system']],
+    [['notes', 'set', 'x', '--flag', 'ga'], ['gamed']],
+    [['notes', 'list', '--flag', 'look'], ['look again']],
+    [['regrade', 'x', '--with', 'ex'], ['exact']],
+    [['open', 'wat'], ['watch']],
     [['list', 'runs', '--limit', ''], []],
     [['profile', 'use', ''], ['local']],
     [['--profile', 'lo'], ['local']],

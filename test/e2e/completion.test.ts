@@ -34,6 +34,9 @@ beforeAll(() => {
   ]);
   store.close();
   writeFileSync(join(home.home, 'rollouts.jsonl'), '');
+  writeFileSync(join(home.home, 'lr=0.1.jsonl'), '');
+  mkdirSync(join(home.home, 'dir one'));
+  writeFileSync(join(home.home, 'dir one', 'file.jsonl'), '');
 });
 afterAll(() => home.remove());
 
@@ -86,6 +89,12 @@ it.each(Object.entries(shells))('%s completes commands, flags, names with spaces
     ['benchtop get run pay\t', `get|run|${hostile}|`],
     ['benchtop get run "pay\t', `get|run|${hostile}|`],
     ["benchtop get run 'pay\t", `get|run|${hostile}|`],
+    // Files, also beside names, in quotes, and with a = (out31 B3, C2, C3).
+    ['benchtop tasks ./rol\t', 'tasks|./rollouts.jsonl|'],
+    ['benchtop upload "dir one/fi\t', 'upload|dir one/file.jsonl|'],
+    ['benchtop list --ca-file=rol\t', 'list|--ca-file=rollouts.jsonl|'],
+    ['benchtop list runs --filter statu\tfailed', 'list|runs|--filter|status:failed|'],
+    ...(shell === 'bash' ? [] : ([['benchtop upload lr=\t', 'upload|lr=0.1.jsonl|']] as const)),
   ] as const;
   for (const [typed] of lines) await type(typed);
   await eventually(() => expect(readFileSync(called, 'utf8').trim().split('.\n').length).toBe(lines.length));

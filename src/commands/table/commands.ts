@@ -172,7 +172,7 @@ rejected trajectories. Those without a response, or with an unclear one, count a
 --resend-unknown. Trajectories that were sent to the dataset before, from any file and for any agent, count as sent
 before: they are sent again only with --new, or if the service is known to store nothing twice. If uploads cannot be
 recorded, or their record is in a damaged file, nothing is sent without --new.`,
-    args: [{ name: 'PATH', of: 'file' }],
+    args: [{ name: 'PATH' }],
     flags: {
       ...serviceFlags,
       new: { description: 'start over, even if the folder or file, or part of it, was sent before' },

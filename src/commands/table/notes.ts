@@ -3,7 +3,7 @@ import { jsonFlag, recordFlags, serviceFlags } from './flags.ts';
 import { type CommandSpec, spec } from './spec.ts';
 
 const { profile } = serviceFlags;
-const flagFlag = { value: 'FLAG', description: 'only notes with this flag' } as const;
+const flagFlag = { value: 'FLAG', of: 'flag', description: 'only notes with this flag' } as const;
 
 export const notes = {
   'notes list': spec({
@@ -17,7 +17,7 @@ export const notes = {
     args: [{ name: 'ID|NAME', many: true, of: 'seen', kinds: ['trajectory', 'run'] }],
     flags: {
       profile,
-      flag: { value: 'FLAG', empty: true, description: 'the flag, e.g. gamed; empty removes it' },
+      flag: { value: 'FLAG', of: 'flag', empty: true, description: 'the flag, e.g. gamed; empty removes it' },
       note: { value: 'TEXT', empty: true, description: 'the note; empty removes it' },
       message: {
         value: 'N',
@@ -42,7 +42,7 @@ export const notes = {
     summary: 'merge flags and notes from a file',
     about: `A FILE of - is standard input. For each author and item, the newest note wins. Lists the items that authors flag
 differently.`,
-    args: [{ name: 'FILE', of: 'file' }],
+    args: [{ name: 'FILE' }],
     flags: { profile, ...jsonFlag },
     examples: ['benchtop notes import theirs.jsonl'],
   }),

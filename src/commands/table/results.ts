@@ -16,7 +16,7 @@ const rewardRangeFlag = {
 } as const satisfies FlagSpec;
 
 const graderFlags = {
-  with: { value: 'GRADER', description: 'a grader of the local service, e.g. exact or "regex ^yes"' },
+  with: { value: 'GRADER', of: 'grader', description: 'a grader of the local service, e.g. exact or "regex ^yes"' },
   command: { value: 'COMMAND', description: 'a program that reads a trajectory as JSON and prints a reward' },
   limit: {
     value: 'SECONDS',
@@ -292,7 +292,7 @@ rollouts from verifiers and prime-rl, Inspect logs (.json, .eval), conversations
 ShareGPT, any of them compressed with gzip; a note names the format and lists omissions. If an Inspect log has several scores, the reward is the
 first scorer's (none, if it gives several); a note names it, and --score chooses another. Exits with 1 if some of it
 could not be read.`,
-    args: [{ name: 'FILE', of: 'file' }],
+    args: [{ name: 'FILE' }],
     flags: {
       ...scoreFlag,
       text: { description: 'print the transcripts on a terminal too' },

@@ -37,7 +37,6 @@ export const fileNames = ':files';
 
 /** The kind of a value, for completions. */
 export type ValueOf =
-  | 'file'
   | 'profile'
   | 'operation'
   | 'resource'
@@ -51,6 +50,8 @@ export type ValueOf =
   | 'checkpoint'
   | 'chat model'
   | 'status'
+  | 'flag'
+  | 'grader'
   | 'field'
   | 'column'
   /** Several, separated by commas. */
