@@ -216,9 +216,9 @@ export async function readPart<Data, Row extends object>(
     const found = await record.read(context);
     const isPast = rememberedAt(found) !== undefined;
     if (isPast && !mayLackPath(error)) throw error;
-    // An ended record may lack a part that the service has for others.
-    const isEnded = 'status' in found && typeof found.status === 'string' && hasEnded(found.status);
-    if (!isPast && !isEnded) context.service.capabilities.confirmMissing(error);
+    // A service may keep the progress only of runs that have not ended.
+    const mayBeDropped = operation.endsWith('Progress') && 'status' in found && hasEnded(String(found.status));
+    if (!isPast && !mayBeDropped) context.service.capabilities.confirmMissing(error);
     throw new CapabilityMissingError(operation);
   }
 }
