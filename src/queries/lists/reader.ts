@@ -77,7 +77,7 @@ export class ListReader<Row> {
   #polledAt = 0;
   #cost = 1;
   #state: ReaderState = { reading: undefined, stoppable: false, error: undefined };
-  #readingOn = false;
+  #readingOn: Promise<void> | undefined;
   readonly #rest: RestReader;
   #viewStop = new AbortController();
   #turn: Promise<unknown> = Promise.resolve();
@@ -167,7 +167,7 @@ export class ListReader<Row> {
     else this.#windows.set(viewer, rows);
     if (rows !== undefined && nearEnd) this.#nearEnd.add(viewer);
     else this.#nearEnd.delete(viewer);
-    if (this.#nearEnd.has(viewer) && this.#state.error === undefined) void this.readOn();
+    if (this.#nearEnd.has(viewer) && this.#state.error === undefined) this.readAhead();
   }
 
   /** The rows that viewers are showing. */
@@ -198,7 +198,7 @@ export class ListReader<Row> {
   /** Called when the service responds again: retries failed pages that are still needed. */
   #retry(): void {
     if (this.#state.error === undefined) return;
-    if (this.#nearEnd.size > 0 && !this.extent.complete) void this.readOn();
+    if (this.#nearEnd.size > 0 && !this.extent.complete) this.readAhead();
     else this.#say({ ...this.#state, error: undefined });
   }
 
@@ -216,12 +216,22 @@ export class ListReader<Row> {
     }
   }
 
-  /** Reads the next page, unless a page is already being read. */
-  readonly readOn = async (): Promise<void> => {
-    if (this.#readingOn || this.#rest.isReading) return;
+  /** Reads the next page, unless the rest is being read, which publishes its pages less often. */
+  readAhead(): void {
+    if (!this.#rest.isReading) void this.readOn();
+  }
+
+  /** Reads the next page, or waits for it if it is already being read. */
+  readonly readOn = (): Promise<void> => {
+    this.#readingOn ??= this.#readNext().finally(() => {
+      this.#readingOn = undefined;
+    });
+    return this.#readingOn;
+  };
+
+  async #readNext(): Promise<void> {
     if (this.#pages.size === 0 && !this.#seed) return;
     if (this.#seed ? this.#seed.complete : this.#following() === undefined) return;
-    this.#readingOn = true;
     try {
       const context = await this.#ports.context(AbortSignal.timeout(pageTimeoutMs));
       // If a cursor is refused, start over at the first page.
@@ -232,10 +242,9 @@ export class ListReader<Row> {
     } catch (error) {
       this.#say({ ...this.#state, error: asError(error) });
     } finally {
-      this.#readingOn = false;
       this.#publish();
     }
-  };
+  }
 
   /**
    * Reads all rows that are unread, or were last read before `notBefore`, in epoch milliseconds: for `waiter`, or by

@@ -144,7 +144,7 @@ export function usePagedList<Row>(
     (rows: readonly Row[], nearEnd: boolean) => {
       reader.see(viewer, rows, nearEnd);
       // If rows from other lists are on screen, read on until this list has them.
-      if (reader.extent.rows > 0 && rows.some(row => !reader.has(source.id(row)))) void reader.readOn();
+      if (reader.extent.rows > 0 && rows.some(row => !reader.has(source.id(row)))) reader.readAhead();
       clearTimeout(timer.current);
       if (workbench.paused) return;
       const everyMs = Math.max(workbench.poll.visibleMs, leastMsOf(workbench, reader));

@@ -17,6 +17,15 @@ export interface SiblingList {
   readonly readMore?: () => Promise<SiblingList>;
 }
 
+/** Steps from record to record, which wait for more rows at the end of those read so far. */
+interface Walk {
+  readonly resource: string;
+  /** The record reached so far, which may not be on screen yet. */
+  at: string;
+  /** How many steps are left; negative towards the first row. */
+  left: number;
+}
+
 /** A record's neighbours in the list it was opened from, for `[` and `]`. */
 export class Siblings {
   readonly #lists = new Map<string, SiblingList>();
@@ -24,11 +33,14 @@ export class Siblings {
   readonly #shown = new Map<string, string>();
   /** Ids of the records that the user has read. */
   readonly read = new Set<string>();
-  #reading: Promise<void> | undefined;
+  readonly #reading = new WeakMap<SiblingList, Promise<void>>();
+  /** The last walk, until the user leaves its record. */
+  #walk: Walk | undefined;
 
   /** Remembers the list that a resource's records were opened from. */
   remember(resource: string, list: SiblingList): void {
     this.#lists.set(resource, list);
+    this.#walk = undefined;
   }
 
   /** Remembers which of a resource's records is on screen. */
@@ -36,8 +48,9 @@ export class Siblings {
     this.#shown.set(resource, id);
   }
 
-  isShown(resource: string, id: string): boolean {
-    return this.#shown.get(resource) === id;
+  /** Ends the steps that wait at a record, unless they have gone on to the next one. */
+  leave(resource: string, id: string): void {
+    if (this.#walk?.resource === resource && this.#walk.at === id) this.#walk = undefined;
   }
 
   /**
@@ -72,18 +85,47 @@ export class Siblings {
   async readMore(resource: string): Promise<void> {
     const list = this.#lists.get(resource);
     if (!list?.partial || !list.readMore) return;
-    this.#reading ??= list
-      .readMore()
-      .then(longer => {
-        // The list may have changed or been opened again in the meantime.
-        if (this.#lists.get(resource) === list && longer.ids.length > list.ids.length) {
-          this.#lists.set(resource, longer);
-        }
-      })
-      .finally(() => {
-        this.#reading = undefined;
-      });
-    await this.#reading;
+    const reading =
+      this.#reading.get(list) ??
+      list
+        .readMore()
+        .then(longer => {
+          // The list may have changed or been opened again in the meantime.
+          if (this.#lists.get(resource) === list && longer.ids.length >= list.ids.length) {
+            this.#lists.set(resource, longer);
+          }
+        })
+        .finally(() => this.#reading.delete(list));
+    this.#reading.set(list, reading);
+    await reading;
+  }
+
+  /**
+   * Goes `by` rows from `id`, and reads more rows for it if the list has more. While it waits for them, further steps
+   * add to these. Returns how many steps are left at the end of the list: 0 if there are none, or the user has left.
+   */
+  async walk(resource: string, id: string, by: number, show: (place: Place<'record'>) => void): Promise<number> {
+    const { at = id, left = 0 } = this.#walk?.resource === resource ? this.#walk : {};
+    const walk: Walk = { resource, at, left: left + by };
+    this.#walk = walk;
+    const move = (): void => {
+      const { place, steps } = this.step(resource, walk.at, walk.left);
+      walk.left -= Math.sign(walk.left) * steps;
+      if (place?.view !== 'record') return;
+      walk.at = place.id;
+      show(place);
+    };
+    move();
+    while (walk.left > 0 && this.isPartial(resource)) {
+      const before = walk.left;
+      await this.readMore(resource);
+      if (this.#walk !== walk) return 0;
+      move();
+      if (walk.left === before) break;
+    }
+    const rest = walk.left;
+    walk.left = 0;
+    return rest;
   }
 
   /**

@@ -446,6 +446,28 @@ describe('readings at the same time', () => {
     await Promise.all([more, poll]);
     expect(names(reader.data)).toBe(range(32, 11));
   });
+
+  it('are one for the same next page, which all wait for, also while the rest is read', async () => {
+    const server = new ListServer(10, 'place');
+    server.insertMany(30);
+    const held: (() => void)[] = [];
+    const { reader } = readerOf(query => {
+      const page = server.answer(query);
+      return query.cursor ? new Promise(resolve => held.push(() => resolve(page))) : page;
+    });
+    await reader.poll(context);
+    const next = () => reader.readOn().then(() => reader.extent.rows);
+    const both = [next(), next()];
+    await eventually(() => expect(held).toHaveLength(1));
+    held.shift()?.();
+    expect(await Promise.all(both)).toEqual([20, 20]);
+    const rest = reader.readRest();
+    const more = next();
+    await eventually(() => expect(held).toHaveLength(1));
+    held.shift()?.();
+    expect([await rest, await more]).toEqual(['complete', 30]);
+    expect(held).toEqual([]);
+  });
 });
 
 describe('the end', () => {

@@ -62,3 +62,31 @@ it('knows which record was shown last of the list that a row is in', () => {
   siblings.arrive('runs', 'c');
   expect([siblings.lastShown('a'), siblings.lastShown('other')]).toEqual(['c', 'other']);
 });
+
+it('adds the steps that come while it waits for rows, and waits for each list by itself', async () => {
+  const siblings = new Siblings();
+  const late = Promise.withResolvers<SiblingList>();
+  const partial = { ...listOf('a', 'b'), partial: true };
+  siblings.remember('runs', { ...partial, readMore: () => late.promise });
+  siblings.remember('models', { ...partial, readMore: async () => listOf('a', 'b', 'c') });
+  const shown: string[] = [];
+  const walk = (resource: string, by: number) => siblings.walk(resource, 'a', by, ({ id }) => shown.push(id));
+  // The view shows `a` until it is drawn again.
+  const walks = [walk('runs', 2), walk('runs', 3), walk('runs', -1)];
+  await siblings.readMore('models');
+  expect([siblings.position('models', 'b'), shown]).toEqual(['2/3', ['b']]);
+  late.resolve(listOf('a', 'b', 'c', 'd', 'e'));
+  expect([await Promise.all(walks), shown]).toEqual([
+    [0, 0, 0],
+    ['b', 'e'],
+  ]);
+  expect([await walk('runs', 1), shown.length]).toEqual([1, 2]);
+});
+
+it('goes back at once if fewer steps are to come than go back', async () => {
+  const siblings = new Siblings();
+  siblings.remember('runs', { ...listOf('a', 'b'), partial: true, readMore: () => new Promise(() => {}) });
+  const shown: string[] = [];
+  void siblings.walk('runs', 'b', 1, ({ id }) => shown.push(id));
+  expect([await siblings.walk('runs', 'b', -3, ({ id }) => shown.push(id)), shown]).toEqual([-1, ['a']]);
+});

@@ -3,7 +3,7 @@
  * neighbour, refresh it, choose an action.
  */
 
-import { useEffect } from 'react';
+import { useLayoutEffect } from 'react';
 import { errorMessage } from '../../../base/errors.ts';
 import type { Place } from '../../../resources/place.ts';
 import { treePlaceOf } from '../../../resources/tree-place.ts';
@@ -54,37 +54,25 @@ export function useSiblingBindings(
   const { navigate, toast } = useShell();
   const { keyOf } = useRouter();
   const siblings = useSiblings();
-  useEffect(() => {
-    if (resource !== undefined && id !== undefined) siblings.arrive(resource, id);
+  // A layout effect: rows that arrive later must not take the user back from where the last key led.
+  useLayoutEffect(() => {
+    if (resource === undefined || id === undefined) return undefined;
+    siblings.arrive(resource, id);
+    return () => siblings.leave(resource, id);
   }, [siblings, resource, id]);
   if (resource === undefined || id === undefined) return [];
   const go =
     (direction: -1 | 1) =>
     async ({ count = 1 }: KeyPress): Promise<void> => {
-      let reached = id;
-      let left = count;
-      const move = (): void => {
-        const { place, steps } = siblings.step(resource, reached, direction * left);
-        left -= steps;
-        if (place?.view !== 'record') return;
-        reached = place.id;
+      const left = await siblings.walk(resource, id, direction * count, place => {
         const shown = shownAs(place);
         navigate({ kind: 'replace', place: shown, ...(shown !== place && { above: place }) });
-      };
-      move();
-      while (left > 0 && direction === 1 && siblings.isPartial(resource)) {
-        const before = left;
-        await siblings.readMore(resource);
-        // The user may have left in the meantime.
-        if (!siblings.isShown(resource, reached)) return;
-        move();
-        if (left === before) break;
-      }
+      });
       if (left === 0) return;
       const last = siblings.isPartial(resource)
         ? `This is the last one read so far: ${keyOf(listCommands.bottom)} in the list reads the rest`
         : 'This is the last one';
-      toast({ kind: 'info', text: direction === 1 ? last : 'This is the first one' });
+      toast({ kind: 'info', text: left > 0 ? last : 'This is the first one' });
     };
   return [
     { command: recordCommands.previous, run: go(-1) },

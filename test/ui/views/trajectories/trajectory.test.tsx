@@ -212,15 +212,17 @@ it('has both neighbours before they are asked for, and reads each once', async (
   expect(asked.filter(id => id === 'traj_0')).toHaveLength(1);
 });
 
-it('goes on over the end of what was read of a list, which then shows the last one, and marks the read (R11, R13)', async () => {
+/** The first of five trajectories, opened from a list with pages of two, which come once `isDue` resolves. */
+async function openPaged(isDue: () => Promise<void> | void = () => {}) {
   const rows = Array.from({ length: 5 }, (_, index) => ({
     trajectory_id: `traj_${index}`,
     status: 'completed' as const,
   }));
   const service = fakeService({
     getTrajectory: ({ params }) => ({ ...trajectory, trajectory_id: `${params.trajectory_id}` }),
-    listTrajectories: ({ query }) => {
+    listTrajectories: async ({ query }) => {
       const from = Number(query?.cursor ?? 0);
+      if (from > 0) await isDue();
       const next_cursor = from + 2 < rows.length ? `${from + 2}` : null;
       return { items: rows.slice(from, from + 2), next_cursor, has_more: next_cursor !== null, dropped: 0 };
     },
@@ -233,6 +235,11 @@ it('goes on over the end of what was read of a list, which then shows the last o
   await stage.waitFor('traj_1');
   await stage.press('enter');
   await stage.waitFor('Step 0');
+  return stage;
+}
+
+it('goes on over the end of what was read of a list, which then shows the last one, and marks the read (R11, R13)', async () => {
+  const stage = await openPaged();
   await stage.type(']]]]');
   await stage.waitFor('5/5');
   await stage.waitFor('Step 0');
@@ -241,6 +248,29 @@ it('goes on over the end of what was read of a list, which then shows the last o
   await stage.press('esc');
   await stage.waitFor('▸•traj_3');
   expect(stage.text()).toMatch(/ •traj_0/);
+});
+
+it('counts all keys for pages that come late, the last ones backwards, unless the user has left', async () => {
+  let come = Promise.withResolvers<void>();
+  const stage = await openPaged(() => come.promise);
+  await stage.type(']]]');
+  await stage.waitFor('2/2+');
+  await stage.press(']', ']', '[');
+  expect(stage.text()).toContain('2/2+');
+  come.resolve();
+  await stage.waitFor('5/5');
+  await stage.press('esc');
+  await stage.waitFor('▸•traj_4');
+  come = Promise.withResolvers();
+  const other = await openPaged(() => come.promise);
+  await other.type(']]]');
+  await other.waitFor('2/2+');
+  await other.press('esc');
+  await other.waitFor('▸•traj_1');
+  come.resolve();
+  await other.waitFor('traj_2');
+  await other.press('j');
+  expect(other.text()).toContain('▸ traj_2');
 });
 
 it('jumps by message, by reward and to a step by its number', async () => {
