@@ -143,6 +143,8 @@ export class Workbench implements QueryHost {
   /** Uploads, which continue in the background. */
   readonly jobs = new Jobs();
   readonly exports = new Exports();
+  /** The typed values of forms that have not been sent, by form. */
+  readonly drafts = new Map<string, unknown>();
   /** Other work that would be lost on exit, by id. */
   readonly unfinished = new Map<string, UnfinishedWork>();
   /** Resolves after `close`, once all data has been written. */

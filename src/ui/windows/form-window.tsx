@@ -13,10 +13,11 @@ import { ErrorNote, noteLines } from '../app/error-note.tsx';
 import { useDelayText } from '../app/loading.tsx';
 import { useShell, useWindowRoom } from '../app/shell-context.tsx';
 import { type CheckInput, useAction, useRequests } from '../data/use-action.ts';
+import { useWorkbench } from '../data/workbench.tsx';
 import { formCommands } from '../keys/general.ts';
 import { useKeyOf } from '../keys/router.tsx';
 import { Form, type FormModel, formHeight, minFormLines, useForm } from '../widgets/form/form.tsx';
-import { type FieldSpec, type FormValues, shownFields } from '../widgets/form/form-state.ts';
+import { type FieldSpec, type FormState, type FormValues, shownFields } from '../widgets/form/form-state.ts';
 import { Lines } from '../widgets/lines.tsx';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
@@ -41,6 +42,8 @@ export interface FormWindowProps<Input, Result> {
   readonly lostAdvice?: string | undefined;
   /** Index of the field that is focused at first. */
   readonly start?: number;
+  /** Identifies the form: until it is sent, the next form with this name begins with its typed values. */
+  readonly draft?: string | undefined;
   /** Called after the window has closed on its own, not if the user closed it. */
   readonly onDone: (result: Result) => void;
   readonly onClose: () => void;
@@ -167,10 +170,22 @@ function useSubmit<Input, Result>(
 }
 
 /**
- * A form that starts work. Keeps its values after a failure. Esc stops a request in flight and keeps the window open.
+ * A form that starts work. Keeps its values after a failure. Esc stops a request in flight, or else closes the preview,
+ * and keeps the window open.
  */
 export function FormWindow<Input, Result>(props: FormWindowProps<Input, Result>) {
-  const { title, fields, action, inputOf, describe = action, summary, start: first = 0, onChange, onClose } = props;
+  const {
+    title,
+    fields,
+    action,
+    inputOf,
+    describe = action,
+    summary,
+    start: first = 0,
+    draft,
+    onChange,
+    onClose,
+  } = props;
   const hasList = fields.some(field => field.kind === 'choice' && field.isList);
   const { width, inner, ...window } = useWindowRoom(hasList ? 100 : 76);
   const { showHelp } = useShell();
@@ -183,12 +198,20 @@ export function FormWindow<Input, Result>(props: FormWindowProps<Input, Result>)
   const busy = state.kind === 'running';
   const error = state.kind === 'failed' ? withAdvice(state.error, props.lostAdvice) : undefined;
   const heldBack = useDelayText();
-  const form = useForm(fields, first);
+  const { drafts } = useWorkbench();
+  const form = useForm(fields, first, draft === undefined ? undefined : (drafts.get(draft) as FormState | undefined));
+  useEffect(() => {
+    if (draft !== undefined && form.state.touched.size > 0) drafts.set(draft, form.state);
+  }, [drafts, draft, form.state]);
+  const sent = (): void => {
+    if (draft !== undefined) drafts.delete(draft);
+    onClose();
+  };
   const focused = shownFields(form.state, fields)[form.state.focus]?.name;
   const changed = JSON.stringify([form.values, focused]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: `changed` stands for the values and the focus
   useEffect(() => onChange?.(form.values, focused), [changed]);
-  const { warning, submit } = useSubmit(props, sending, form);
+  const { warning, submit } = useSubmit({ ...props, onClose: sent }, sending, form);
   const [preview, setPreview] = useState(false);
   const requests = useRequests(preview ? service => describe(service, inputOf(form.values)) : undefined);
   const sentLines = requestLines(requests, inner);
@@ -207,7 +230,7 @@ export function FormWindow<Input, Result>(props: FormWindowProps<Input, Result>)
         height={room.height - room.otherLines}
         busy={busy}
         onSubmit={submitted => void submit(submitted)}
-        onCancel={busy ? stop : onClose}
+        onCancel={busy ? stop : preview ? () => setPreview(false) : onClose}
         onHelp={showHelp}
         bindings={[{ command: formCommands.preview, run: () => setPreview(shown => !shown) }]}
       />

@@ -53,6 +53,30 @@ it.each(screenActions.map(action => [action.command.id, action] as const))('%s',
   }
 });
 
+it('of a form closes with esc first, and the next such form has what was typed (out31 B10)', async () => {
+  const { screen } = await openView({ view: 'list', resource: 'benchmarks' });
+  await screen.waitFor('▸ t-words');
+  await screen.press('e');
+  await screen.waitFor('▸ Model');
+  await screen.press('tab');
+  await screen.type('tea');
+  await screen.press('ctrl-p');
+  await screen.waitFor('/prefix/api/');
+  await screen.press('esc');
+  await screen.waitFor(text => !text.includes('/prefix/api/'));
+  expect(screen.text()).toContain('▸ Run name');
+  await screen.press('esc');
+  await screen.waitFor(text => !text.includes('Run name'));
+  await screen.press('t');
+  await screen.waitFor('▸ Model');
+  expect(screen.text()).not.toContain('tea');
+  await screen.press('esc');
+  await screen.waitFor(text => !text.includes('Run name'));
+  await screen.press('e');
+  await screen.waitFor('tea');
+  expect(screen.text()).toContain('▸ Model');
+});
+
 const destroying = screenActions.filter(({ command }) => command.destructive);
 
 it.each(destroying.map(action => [action.command.id, action] as const))('%s asks first', async (_, action) => {

@@ -21,6 +21,7 @@ function openForm(send: (signal: AbortSignal) => Promise<string>, service?: () =
         title="Start something"
         fields={[{ kind: 'text', name: 'name', label: 'Name', initial: 'tea' }]}
         action={start}
+        draft="a form"
         inputOf={values => values['name']}
         onDone={onDone}
         onClose={close}
@@ -77,6 +78,17 @@ describe('a form', () => {
     await screen.press('esc');
     await screen.waitFor(text => !text.includes('Start something'));
     expect(onDone).not.toHaveBeenCalled();
+    expect(screen.workbench.drafts.size).toBe(1);
+  });
+
+  it('keeps no draft of what it has sent', async () => {
+    const { screen, onDone } = openForm(async () => 'started');
+    await screen.waitFor('Start something');
+    await screen.type(' party');
+    await screen.waitFor(() => screen.workbench.drafts.size === 1);
+    await screen.press('enter');
+    await screen.waitFor(() => onDone.mock.calls.length === 1);
+    expect(screen.workbench.drafts.size).toBe(0);
   });
 
   it('asks before it sends again what may have happened, and names no key that a field would take', async () => {

@@ -336,6 +336,11 @@ function StartRunForm(latest: StartRunFormProps) {
   return (
     <FormWindow
       title={titleOf(props)}
+      draft={hashKey([
+        start.kind,
+        ...[row.bench_id, model, latest.run?.training_run_id, checkpoint?.checkpoint_id],
+        several?.map(({ run, checkpoint }) => [run.training_run_id, checkpoint?.checkpoint_id]),
+      ])}
       fields={fields}
       action={starts.action}
       sentBefore={starts.sentBefore}

@@ -41,12 +41,15 @@ export interface FormModel {
   readonly dispatch: Dispatch<FormAction>;
 }
 
-/** @param focus index of the field that is focused at first */
-export function useForm(fields: readonly FieldSpec[], focus = 0): FormModel {
+/**
+ * @param focus index of the field that is focused at first
+ * @param kept an earlier state, whose changed values are kept
+ */
+export function useForm(fields: readonly FieldSpec[], focus = 0, kept?: FormState): FormModel {
   const [state, dispatch] = useReducer(
     (old: FormState, action: FormAction) => formReducer(old, action, fields),
     fields,
-    all => ({ ...initialFormState(all), focus }),
+    all => ({ ...initialFormState(all, kept), focus }),
   );
   return { fields, state, values: formValues(state, fields), dispatch };
 }
