@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync, 
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type * as z from 'zod/mini';
-import { errorCode } from '../base/errors.ts';
+import { errorCode, errorMessage } from '../base/errors.ts';
 import { own } from '../base/own-property.ts';
 import { type Danger, makePrivateFolder } from '../base/ownership.ts';
 import { requirementOf } from '../contract/issues.ts';
@@ -151,11 +151,15 @@ function readText(path: string): { text: string; stats: Stats } | undefined {
 
 /** Takes only the position from the parser's message, which quotes text that may hold a secret. */
 function parse(path: string, text: string): unknown {
+  // An empty file has no settings.
+  const json = text.replace(/^\uFEFF/, '');
   try {
-    return JSON.parse(text.replace(/^\uFEFF/, ''));
+    return JSON.parse(json.trim() === '' ? '{}' : json);
   } catch (error) {
-    const place = error instanceof Error ? /line (\d+) column (\d+)/.exec(error.message) : null;
-    const where = place ? ` at line ${place[1]}, column ${place[2]}` : '';
+    const words = errorMessage(error);
+    const place = /line (\d+) column (\d+)/.exec(words);
+    const end = words.includes('end of JSON') ? ': it ends too early' : '';
+    const where = place ? ` at line ${place[1]}, column ${place[2]}` : end;
     throw new ConfigError(`${path} is not valid JSON${where}. Correct it, or move it away to start without settings.`);
   }
 }

@@ -89,12 +89,19 @@ describe('readSettings', () => {
     );
   });
 
+  it.each(['', ' \n', '\uFEFF'])('takes an empty file as one without settings (out31 C6)', async text => {
+    await save(text);
+    expect(readSettings(path).settings).toEqual({});
+  });
+
   it('names the place of broken JSON without quoting it', async () => {
     await save('{\n  "profiles": {"p": {"apiKey": "sk-secret" "x"}}\n}');
     expect(errorOf()).toMatch(/not valid JSON at line 2, column \d+/);
     expect(errorOf()).not.toContain('sk-secret');
     await save('sk-secret');
     expect(errorOf()).not.toContain('sk-secret');
+    await save('{"theme":');
+    expect(errorOf()).toContain('not valid JSON: it ends too early.');
     await save('[]');
     expect(errorOf()).toContain('the whole file must be an object');
   });
