@@ -126,7 +126,10 @@ function runsOf({ flags }: RunCommand, start: RunStart): readonly ChosenRun[] {
   const models = [flags.model ?? []].flat();
   if (models.length === 0 && checkpoint === undefined)
     throw new CommandError(`Specify what to ${start.command}: --model MODEL, --checkpoint CHECKPOINT, or both.`);
-  const texts = Object.fromEntries(option.map(optionOf));
+  const pairs = option.map(optionOf);
+  const texts = Object.fromEntries(pairs);
+  const twice = pairs.find(([name], index) => pairs.findIndex(([other]) => other === name) < index);
+  if (twice) throw new CommandError(clean`Give the option ${twice[0]} once.`);
   const seeds = ('seed' in flags ? (flags.seed ?? []) : []).flatMap(text => {
     const named = seedsIn(text);
     if (named) return named;

@@ -122,6 +122,13 @@ describe('evaluate', () => {
     expect(refused.notes).toContain(
       'anything=1e400 is not valid. A JSON number cannot hold this exactly. Nothing was started.',
     );
+    // Two values of one option: it was not sent with the last of them (out31 C14).
+    const twice = ['bench_1', '-m', 'acme/m', '-o', 'seed=1', '-o', 'seed=2'];
+    const repeated = await cliOn({ baseUrl: other.url, apiKey: 'key' })('evaluate', twice);
+    expect(repeated).toMatchObject({
+      code: exitCodes.usage,
+      notes: expect.stringContaining('Give the option seed once'),
+    });
   });
 
   it('says what the service warns of in the run that has ended', async () => {
