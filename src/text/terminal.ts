@@ -28,11 +28,14 @@ export function hasFewColours({ TERM = '' }: Environment): boolean {
   return /^(linux|ansi|cons25|vt\d+)(-|$)|-16color$/.test(TERM);
 }
 
+/** The words that turn a variable on. */
+export const onWords: ReadonlySet<string> = new Set(['1', 'true', 'yes', 'on']);
+
 /** Whether only ASCII can be shown, because of the console's font or a locale other than UTF-8. */
 export function isAsciiOnly(environment: Environment, platform: NodeJS.Platform = process.platform): boolean {
   const locale = environment['LC_ALL'] || environment['LC_CTYPE'] || environment['LANG'] || '';
   return (
-    environment['BENCHTOP_ASCII'] === '1' ||
+    onWords.has((environment['BENCHTOP_ASCII'] ?? '').trim().toLowerCase()) ||
     environment['TERM'] === 'linux' ||
     // Without a locale, assume UTF-8, which today's terminals use. The plain POSIX locales do not.
     (platform !== 'win32' && /^(C|POSIX)$|\.(?!utf-?8)/i.test(locale))

@@ -38,6 +38,8 @@ describe('a terminal', () => {
     [{ LANG: 'C' }, 'win32', false],
     [{ TERM: 'linux' }, 'linux', true],
     [{ BENCHTOP_ASCII: '1' }, 'darwin', true],
+    [{ BENCHTOP_ASCII: 'Yes' }, 'darwin', true],
+    [{ BENCHTOP_ASCII: '0' }, 'darwin', false],
   ] as const)('with %o on %s shows ASCII only: %s', (environment, platform, only) => {
     expect(isAsciiOnly(environment, platform)).toBe(only);
   });
