@@ -248,8 +248,19 @@ async function storedSettings(environment: NodeJS.ProcessEnv): Promise<Settings>
   return readSettings(settingsPath(findPaths(environment))).settings;
 }
 
+/** The settings of keys, one for each command of the workbench. */
+async function keyCandidates(): Promise<Candidate[]> {
+  const [{ keyLayers }, { registry }] = await Promise.all([
+    import('../ui/app/registry.ts'),
+    import('../ui/views/registry.ts'),
+  ]);
+  const commands = keyLayers(registry).flat();
+  return [...new Map(commands.map(({ id, title }): Candidate => [`keys.${id}`, title]))];
+}
+
 /** The settings that can be set one at a time. */
-async function settingCandidates({ environment }: CommandIo): Promise<Candidate[]> {
+async function settingCandidates({ partial }: Line, { environment }: CommandIo): Promise<Candidate[]> {
+  if (partial.startsWith('k')) return keyCandidates();
   const { assumptionReference, profileReference, settingsReference } = await import('../config/reference.ts');
   const { profiles = {} } = await storedSettings(environment);
   const own = Object.entries(settingsReference).flatMap(([name, words]): Candidate[] => {
@@ -349,7 +360,7 @@ const sources: { readonly [Of in ValueOf]: (completed: Completion) => Candidate[
   columns: ({ line, io }) => columnCandidates(line, true, io),
   filter: ({ line, io }) => filterCandidates(line, io),
   option: ({ line, io }) => optionCandidates(line, io),
-  setting: ({ io }) => settingCandidates(io),
+  setting: ({ line, io }) => settingCandidates(line, io),
   'set setting': ({ io }) => setCandidates(io),
   'setting value': ({ first, io }) => settingValueCandidates(first, io),
 };

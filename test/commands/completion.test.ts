@@ -82,6 +82,7 @@ describe('completions', () => {
     [['evaluate', 'x', '-o', 'evaluation_max'], ['evaluation_max_samples=']],
     [['config', 'set', 'poll.f'], ['poll.focusedSeconds']],
     [['config', 'set', 'theme', 'da'], ['dark']],
+    [['config', 'set', 'keys.list.dow'], ['keys.list.down']],
     [
       ['config', 'set', 'mouse', ''],
       ['true', 'false'],
