@@ -294,15 +294,15 @@ const joinedFrom = (parts: readonly string[], at: number): string[] =>
  * to
  */
 async function checkSettings(
-  path: string,
   [area, profile, ...names]: readonly string[],
   settings: Settings,
   environment: Environment,
 ): Promise<void> {
   if (area === 'keys' || area === 'home') {
     const { checkKeys, homePlace } = await import('./start-checks.ts');
-    checkKeys({ preferences: { keys: settings.keys ?? {} }, settingsPath: path });
-    homePlace({ preferences: { home: settings.home }, settingsPath: path });
+    const settingsPath = 'the new settings';
+    checkKeys({ preferences: { keys: settings.keys ?? {} }, settingsPath });
+    homePlace({ preferences: { home: settings.home }, settingsPath });
   }
   if (settings.defaultProfile !== undefined && (area === 'profiles' || area === 'defaultProfile'))
     requireProfile(settings, settings.defaultProfile);
@@ -426,7 +426,7 @@ async function changeChecked(
 ): Promise<void> {
   const changed = structuredClone(readSettings(path).settings);
   change(changed);
-  await checkSettings(path, names, changed, environment);
+  await checkSettings(names, changed, environment);
   await changeSettings(path, change);
 }
 

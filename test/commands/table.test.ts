@@ -618,7 +618,12 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     asJson(['theme', 'dark'], { key: 'theme', value: 'dark' }),
     bad(['profiles.keyed.apiKey', 'hidden-0123456789'], usage, /^benchtop: A secret does not belong in the arguments/),
     asJson(['profiles.keyed.assumptions', '{}'], { key: 'profiles.keyed.assumptions', value: {} }),
-    bad(['home', 'nonsense'], usage, /^benchtop: home in .* names no section: nonsense\. The sections are: watch, /),
+    bad(['keys.list.down', '["jj"]'], usage, /^benchtop: The keys in the new settings cannot be used:/),
+    bad(
+      ['home', 'nonsense'],
+      usage,
+      /^benchtop: home in the new settings names no section: nonsense\. The sections are: watch, /,
+    ),
     bad(['theme', 'mauve'], usage, /^benchtop: theme takes one of terminal, dark, light, high-contrast, plain\.$/),
     bad(['poll.focusedSeconds', '0'], usage, /^benchtop: poll\.focusedSeconds must be at least 1\.$/),
     bad(['profiles.x.apiKeyCommand', 'pass'], usage, /apiKeyCommand takes a list of a program and its arguments/),
