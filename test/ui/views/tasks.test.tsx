@@ -392,14 +392,14 @@ it('reads a sample of many rollouts for their lengths, all of them on a key, and
     num_steps: index === 299 ? 501 : 1,
   }));
   const asked: string[] = [];
-  const isHeld = { after: Number.POSITIVE_INFINITY };
+  const hold = { after: Number.POSITIVE_INFINITY, waiting: Promise.withResolvers<void>() };
   const stage = openViewOnStage(LengthsView, {
     place: { view: 'lengths', scope: { dataset: 'd' } },
     service: async () =>
       fakeService({
         listTrajectories: () => pageOf(all),
         getTrajectory: async ({ params: { trajectory_id } }) => {
-          if (asked.length >= isHeld.after) await new Promise(() => {});
+          if (asked.length >= hold.after) await hold.waiting.promise;
           asked.push(String(trajectory_id));
           const messages = [{ role: 'assistant', completion_tokens: trajectory_id === 'traj_299' ? 999 : 7 }];
           return { ...all.find(row => row.trajectory_id === trajectory_id), steps: [{ messages }] };
@@ -416,13 +416,15 @@ it('reads a sample of many rollouts for their lengths, all of them on a key, and
   for (const quarter of [0, 1, 2, 3]) {
     expect(Math.abs(places.filter(place => Math.floor(place / 75) === quarter).length - 12)).toBeLessThanOrEqual(2);
   }
-  isHeld.after = 100;
+  hold.after = 100;
   await stage.press('A');
   // Some of these are the rows under the cursor.
   await stage.waitFor(text => /(9\d|100) of 300 rollouts read for their tokens: esc stops/.test(text));
   await stage.press('esc');
   await stage.waitFor(text => /A reads the other 20\d/.test(text));
-  isHeld.after = Number.POSITIVE_INFINITY;
+  hold.after = Number.POSITIVE_INFINITY;
+  // The preview of a row may wait for one of them.
+  hold.waiting.resolve();
   await stage.press('A');
   await stage.waitFor('300 of 300 rollouts have a reward and a known length in tokens');
   expect(stage.text()).not.toContain('A reads the other');
