@@ -46,6 +46,8 @@ export async function* readAllInFull(
   let failures = 0;
   for (let from = 0; from < ids.length; from += atOnce) {
     const read = await Promise.all(ids.slice(from, from + atOnce).map(id => readInFull(id, context, query)));
+    // Some may have been read for another view as well, which goes on.
+    context.signal.throwIfAborted();
     for (const each of read) {
       if (!(each instanceof ServiceError)) failures = 0;
       else if (!isGone(each)) failures += 1;
