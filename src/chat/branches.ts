@@ -1,6 +1,6 @@
 /** A conversation's branches: an edited question starts a new branch, and the others stay unchanged. Pure. */
 import { pairKey } from './choices.ts';
-import { isIncomplete, type Turn } from './conversation.ts';
+import { isIncomplete, type Turn, turnText } from './conversation.ts';
 import type { ChatSettings } from './session.ts';
 
 export interface Branch {
@@ -46,7 +46,7 @@ export function goToBranch(
 function continuesAnswer(earlier: Turn, later: Turn | undefined): boolean {
   if (JSON.stringify(earlier) === JSON.stringify(later)) return true;
   if (!isIncomplete(earlier)) return false;
-  if (earlier.content === '' && earlier.reasoning === '') return true;
+  if (turnText(earlier) === '' && earlier.reasoning === '' && !earlier.calls?.length) return true;
   // Another answer to the same question has another time.
   const at = earlier.stats?.at;
   if (at === undefined || later?.stats?.at !== at) return false;

@@ -64,6 +64,16 @@ describe('the branches of a conversation', () => {
     expect(withBranches(onlyBranch, whole('a leaf of a bush.', 1), [longer])).toEqual([]);
   });
 
+  it.each([{ refusal: 'I cannot help.' }, { calls: [{ name: 'search', input: '{}' }] }])(
+    'keep a stopped answer without text that has %o (attack35 B7)',
+    extras => {
+      const stopped = branch(tea, { ...answer(''), ...extras, cancelled: true });
+      const other = branch(tea, answer('a bush'));
+      expect(withBranches(onlyBranch, other, [stopped])).toEqual([stopped]);
+      expect(withBranches({ others: [stopped], branch: 0 }, third, [other])).toEqual([stopped, other]);
+    },
+  );
+
   it('fork where they differ after the same beginning', () => {
     const all = [first, second, third].map(({ turns }) => turns);
     expect([...forksOf(all, first.turns)]).toEqual([
