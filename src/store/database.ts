@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { sqliteCode } from '../base/errors.ts';
 
 /** The version of the tables, the file's `user_version`. Raise it with each change to `schema`. */
-const version = 6;
+const version = 7;
 
 const schema = `
   create table if not exists seen (
@@ -38,12 +38,12 @@ const schema = `
     primary key (service, conversation, pair)
   ) strict, without rowid;
   create table if not exists uploads (
-    service text not null, folder text not null, bench_id text not null, phase text not null, manifest text,
-    begun_at integer not null, primary key (service, folder)
+    profile text not null, folder text not null, bench_id text not null, phase text not null, manifest text,
+    begun_at integer not null, primary key (profile, folder)
   ) strict, without rowid;
   create table if not exists upload_files (
-    service text not null, folder text not null, bench_id text not null, path text not null, mark text,
-    primary key (service, folder, bench_id, path)
+    profile text not null, folder text not null, bench_id text not null, path text not null, mark text,
+    primary key (profile, folder, bench_id, path)
   ) strict, without rowid;
   create table if not exists sent_requests (
     seq integer primary key, service text not null, dataset text not null, account text not null, agent text not null,

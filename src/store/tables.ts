@@ -23,9 +23,9 @@ export function jsonIn(column: SQLInputValue | undefined): unknown {
 }
 
 /**
- * The rows of one profile. Data observed on the service belongs to the profile, because another one may have a key of
- * another organization. People's own data, and the record of what was sent, belong to the service: a profile that is
- * renamed keeps them.
+ * The rows of one profile. Data observed on the service, and benchmark uploads, belong to the profile, because another one may
+ * have a key of another organization. People's own data, and the record of other requests sent, belong to the service:
+ * a profile that is renamed keeps them.
  */
 export interface Scope {
   /** The profile's name and the service's address: the value of the column `profile`. */

@@ -78,17 +78,21 @@ describe('the record of a benchmark upload', () => {
     expect([records.get('/d'), rows(tables, 'upload_files')]).toEqual([undefined, 0]);
   });
 
-  it('is the same for all profiles of a service (attack31 B4)', () => {
+  it('belongs to a profile, since another one may have a key of another organization (attack35 B6)', () => {
     const folder = mkdtempSync(join(tmpdir(), 'benchtop-records-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    const recordsOf = (profile: string, service: string) => {
-      const tables = openTables(join(folder, 'remembered.db'), { profile: `${profile} ${service}`, service });
+    const [mine, theirs] = ['mine', 'theirs'].map(profile => {
+      const tables = openTables(join(folder, 'remembered.db'), { profile, service: 'https://one' });
       onTestFinished(() => tables.close());
       return new UploadRecords(tables);
-    };
-    recordsOf('prod', 'https://one').begin('/d', 'bench_1');
-    expect(recordsOf('production', 'https://one').unfinished()).toEqual([{ folder: '/d', benchId: 'bench_1' }]);
-    expect(recordsOf('prod', 'https://other').unfinished()).toEqual([]);
+    }) as [UploadRecords, UploadRecords];
+    mine.begin('/d', 'bench_1');
+    mine.note('/d', 'bench_1', [['a', 'mark']]);
+    expect([theirs.get('/d'), theirs.unfinished(), theirs.files('/d', 'bench_1').size]).toEqual([undefined, [], 0]);
+    theirs.setPhase('/d', 'bench_1', 'ingested');
+    theirs.begin('/d', 'bench_2');
+    theirs.forget('/d');
+    expect([mine.get('/d')?.phase, mine.files('/d', 'bench_1').size]).toEqual(['sending', 1]);
   });
 
   it('is kept for 90 days', () => {
