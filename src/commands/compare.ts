@@ -262,13 +262,15 @@ interface Asked {
   readonly io: CommandIo;
   /** The grader that gives the rewards, if they are not the runs' own. */
   readonly grader: string | undefined;
+  /** Whether this grader could read and grade every rollout that had ended. */
+  readonly isGraded: boolean;
 }
 
 /** Compares each run with the first. */
 async function compareMany(
   runs: readonly ReadRun[],
   items: readonly ComparedRun[],
-  { options, flags, io, grader }: Asked,
+  { options, flags, io, grader, isGraded }: Asked,
 ): Promise<number> {
   const [{ id: base = '' } = {}] = runs;
   const ends = runs.map(run => run.ends);
@@ -297,13 +299,13 @@ async function compareMany(
     },
   });
   if (!isShown(flags, io)) for (const words of verdicts) io.note(words);
-  return exitCodes.done;
+  return isGraded ? exitCodes.done : exitCodes.failed;
 }
 
-/** Compares two runs. The exit code is the result of `--fail-below`. */
+/** Compares two runs. The exit code is the result of `--fail-below` and, with a grader, of its work. */
 async function comparePair(
   [base, fresh]: readonly [ReadRun, ReadRun],
-  { options, flags, io, grader }: Asked,
+  { options, flags, io, grader, isGraded }: Asked,
 ): Promise<number> {
   const { failBelow, undecided = 'fail' } = flags;
   const summary = compareRuns(compareTasks(base.read, fresh.read), options, [base.ends, fresh.ends]);
@@ -335,7 +337,7 @@ async function comparePair(
   };
   const passes =
     gate === undefined || gate.outcome === 'passed' || (gate.outcome === 'undecided' && undecided === 'pass');
-  const code = passes ? exitCodes.done : exitCodes.failed;
+  const code = passes && isGraded ? exitCodes.done : exitCodes.failed;
   io.exitUnread?.(code);
   const facts = [
     ...withValue([{ label: 'grader', value: grader }]),
@@ -346,14 +348,18 @@ async function comparePair(
   return code;
 }
 
-/** Replaces the rewards of the runs with another grader's. Notes how many rollouts it graded. */
+/**
+ * Replaces the rewards of the runs with another grader's. Notes how many rollouts it graded, and returns whether it
+ * graded all that had ended.
+ */
 async function regradeRuns(
   runs: readonly ComparedRun[],
   grader: Regrader,
   context: CommandContext,
   { note }: CommandIo,
-): Promise<ComparedRun[]> {
-  const regraded: ComparedRun[] = [];
+): Promise<{ readonly items: readonly ComparedRun[]; readonly isGraded: boolean }> {
+  const items: ComparedRun[] = [];
+  let isGraded = true;
   for (const run of runs) {
     const { rewards, graded, ungraded, unnamed, failed, running } = await regradeRewards(
       run.read.rewards,
@@ -368,9 +374,10 @@ async function regradeRuns(
     ].filter(each => each !== false);
     note([clean`${run.name}: ${graded} of ${counted(rewards.length, 'rollout')} regraded`, ...others].join(', '));
     // The recorded mean is the other grader's.
-    regraded.push({ ...run, read: { ...run.read, rewards, recorded: undefined, failed } });
+    items.push({ ...run, read: { ...run.read, rewards, recorded: undefined, failed } });
+    isGraded &&= ungraded.length + unnamed === 0;
   }
-  return regraded;
+  return { items, isGraded };
 }
 
 /** Reads the rewards of the runs, and compares them. */
@@ -390,13 +397,15 @@ async function compareFound(
   const { items: own, dropped, note } = await comparedRuns(named).readPage({ ...context, query: {} });
   if (note) io.note(note);
   if (dropped > 0) io.note(`${counted(dropped, 'reward')} could not be read: not counted in these means.`);
-  const items = chosen ? await regradeRuns(own, chosen.graderFor(context.service, options.range), context, io) : own;
+  const { items, isGraded } = chosen
+    ? await regradeRuns(own, chosen.graderFor(context.service, options.range), context, io)
+    : { items: own, isGraded: true };
   if (flags.rewardRange !== undefined) checkRange(items, options.range);
   const pools = found.map(({ ids }) => ids);
   const ends = await readAnswerEnds(pools, context, io.note);
   const runs = items.map(({ read }, index): ReadRun => ({ ...(found[index] as Compared), read, ends: ends[index] }));
   const [base, fresh, ...others] = runs;
-  const asked = { options, flags, io, grader: chosen && describeGrader(chosen.choice) };
+  const asked = { options, flags, io, grader: chosen && describeGrader(chosen.choice), isGraded };
   return base && fresh && others.length === 0 ? comparePair([base, fresh], asked) : compareMany(runs, items, asked);
 }
 

@@ -485,7 +485,7 @@ it('names the tasks that neither run can grade, and the way out', async () => {
 });
 
 it('compares the rewards that another grader would have given', async () => {
-  const answers = { evr_base: 'no', evr_new: 'yes', evr_third: 'yes' };
+  const answers = { evr_base: 'no', evr_new: 'yes', evr_third: 'yes', evr_lost: 'yes' };
   const states: Readonly<Record<string, object>> = {
     evr_new_0: { status: 'failed' },
     evr_new_1: { status: 'running' },
@@ -501,8 +501,11 @@ it('compares the rewards that another grader would have given', async () => {
     }),
   );
   const cli = await cliWith(
-    { evr_base: { ...all(1), reward_mean: 1 }, evr_new: { ...all(0), reward_mean: 0 }, evr_third: all(0) },
-    Object.fromEntries(trajectories),
+    {
+      ...{ evr_base: { ...all(1), reward_mean: 1 }, evr_new: { ...all(0), reward_mean: 0 } },
+      ...{ evr_third: all(0), evr_lost: all(0) },
+    },
+    Object.fromEntries(trajectories.filter(([path]) => !/evr_lost_(?:[4-9]|1\d)$/.test(path))),
   );
   const grader = ['--with', 'contains yes'];
   expect((await cli('compare', ['evr_base', 'evr_new'])).out).toContain('verdict\tthe new run is worse');
@@ -510,6 +513,18 @@ it('compares the rewards that another grader would have given', async () => {
   expect(out).toMatch(/^grader\tcontains yes\n/);
   expect(out).toContain('verdict\tthe new run is better');
   expect(code).toBe(exitCodes.done);
+  // Rollouts that cannot be read are no passed gate (attack35 B2).
+  const unread = await cli('compare', [
+    'evr_base',
+    'evr_lost',
+    ...grader,
+    '--missing',
+    'ignore',
+    '--fail-below',
+    '-0.5',
+  ]);
+  expect(unread.notes).toContain('evr_lost: 4 of 20 rollouts regraded, 16 not gradable (');
+  expect(unread.code).toBe(exitCodes.failed);
   expect(notes).toContain('evr_base: 20 of 20 rollouts regraded');
   expect(notes).toContain('evr_new: 18 of 20 rollouts regraded, 1 failed, 1 running');
   const { out: record } = await cli('compare', ['evr_base', 'evr_new', ...grader, '--json']);
@@ -519,7 +534,7 @@ it('compares the rewards that another grader would have given', async () => {
     new: { mean: 1, rated_rollouts: 18, rollouts: 20, mean_bounds: { low: 0.9, high: 1 } },
     difference: 1,
   });
-  const many = await cli('compare', [...Object.keys(answers), ...grader, '--markdown']);
+  const many = await cli('compare', ['evr_base', 'evr_new', 'evr_third', ...grader, '--markdown']);
   expect(many.out).toContain('Rewards by the grader contains yes.');
   // A grader that cannot grade any rollout decides nothing.
   const none = await cli('compare', ['evr_base', 'evr_new', '--with', 'exact', '--fail-below', '0']);

@@ -57,7 +57,8 @@ With --pool, runs of the same model and checkpoint whose known options differ on
 several rollouts of each task. The runs that are pooled with BASE are the baseline.
 
 With --with, --command or --judge, compares the rewards that another grader would have given, as benchtop regrade finds
-them: is NEW still better by exact? Nothing is sampled or written. Rollouts that the grader cannot grade count as missing.
+them: is NEW still better by exact? Nothing is sampled or written. Rollouts that cannot be graded count as missing. It exits with 1 if any other than failed
+and running ones could not be read or graded, whatever --fail-below says.
 
 ${aboutIntervals}`,
     args: [

@@ -10,6 +10,7 @@ import { hasEnded, isUnknown } from '../../contract/status.ts';
 import type { Command, HintRank } from '../../present/command.ts';
 import { describeMean } from '../../present/mean.ts';
 import { ageOf, agoOf, describeRunTime } from '../../present/times.ts';
+import { cachedQuery } from '../../queries/live-query.ts';
 import { countsBeside } from '../../queries/run-mean.ts';
 import { shortFacts } from '../../resources/deployments.ts';
 import { describeBest, describeHeldOut } from '../../resources/describe-held-out.ts';
@@ -104,10 +105,10 @@ function useColumns(rows: readonly WatchedResource[], room: number) {
 }
 
 /** Whether running work may be on pages of a list that have not been read. */
-const isPartlyRead = ({ lists }: Workbench): boolean =>
+const isPartlyRead = (workbench: Workbench): boolean =>
   countedLists.some(({ runs, source }) => {
-    const extent = runs ? lists.find(source.key)?.extent : undefined;
-    return extent !== undefined && extent.rows > 0 && !extent.complete;
+    const isRead = runs && cachedQuery(workbench, source.key)?.state.data !== undefined;
+    return isRead && workbench.lists.find(source.key)?.extent.complete === false;
   });
 
 export function WatchView() {
