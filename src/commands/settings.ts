@@ -321,6 +321,10 @@ function checkProfile(
   for (const secret of secretNames) {
     const forms = ['', 'Env', 'File', 'Command'].map(form => `${secret}${form}`);
     const [first, second] = forms.filter(form => own<unknown>(settled, form) !== undefined);
+    if (first !== undefined && secret !== 'upstreamKey' && field === 'baseUrl' && settled.baseUrl === undefined)
+      throw new CommandError(
+        `Without an address, profiles.${profile} names the local service, which does not take ${first}. First: benchtop config unset profiles.${profile}.${first}`,
+      );
     if (second === undefined || (field !== undefined && !forms.includes(field))) continue;
     if (field === undefined) throw new CommandError(`profiles.${profile} takes ${first} or ${second}, not both.`);
     const other = first === field ? second : first;
@@ -337,9 +341,9 @@ function checkProfile(
   const isAllowed = environmentLayer(environment).settings.allowInsecureHttp ?? settled.allowInsecureHttp === true;
   for (const name of addressFields) {
     const address = settled[name];
-    if (address === undefined || (field ?? name) !== name) continue;
+    if (address === undefined || ![undefined, name, 'allowInsecureHttp'].includes(field)) continue;
     const problem = addressProblem(address, isAllowed);
-    if (problem) throw new CommandError(`profiles.${profile}.${name} cannot be set to this address: ${problem.reason}`);
+    if (problem) throw new CommandError(`The address in profiles.${profile}.${name} cannot be used: ${problem.reason}`);
   }
 }
 

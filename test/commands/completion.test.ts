@@ -265,6 +265,25 @@ describe('profile and config', () => {
     ]);
   });
 
+  it('do not take what a profile with an address or a key needs (attack35 B5)', async () => {
+    const cli = cliIn(testFolder());
+    const profile = { allowInsecureHttp: true, baseUrl: 'http://lab.example', apiKeyEnv: 'LAB_KEY' };
+    await cli('config set', ['profiles.lab', JSON.stringify(profile)]);
+    const insecure = {
+      code: exitCodes.usage,
+      notes: expect.stringContaining('profiles.lab.baseUrl cannot be used: http would send the key to lab.example'),
+    };
+    expect(await cli('config unset', ['profiles.lab.allowInsecureHttp'])).toMatchObject(insecure);
+    expect(await cli('config set', ['profiles.lab.allowInsecureHttp', 'false'])).toMatchObject(insecure);
+    expect(await cli('config unset', ['profiles.lab.baseUrl'])).toMatchObject({
+      code: exitCodes.usage,
+      notes: expect.stringContaining('does not take apiKeyEnv. First: benchtop config unset profiles.lab.apiKeyEnv'),
+    });
+    expect(JSON.parse((await cli('config get', ['profiles.lab'])).out)).toEqual(profile);
+    for (const field of ['apiKeyEnv', 'baseUrl', 'allowInsecureHttp'])
+      expect([field, (await cli('config unset', [`profiles.lab.${field}`])).code]).toEqual([field, exitCodes.done]);
+  });
+
   it('do not set what would stop every later command', async () => {
     const cli = cliIn(testFolder());
     expect((await cli('config set', ['profiles.lab.apiKeyEnv', 'LAB_KEY'])).code).toBe(exitCodes.done);

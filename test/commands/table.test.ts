@@ -636,7 +636,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
       code: done,
       environment: { BENCHTOP_ALLOW_INSECURE_HTTP: '1' },
     },
-    bad(['profiles.x.baseUrl', 'nope'], usage, /profiles\.x\.baseUrl cannot be set to this address: it is not a URL/),
+    bad(['profiles.x.baseUrl', 'nope'], usage, /The address in profiles\.x\.baseUrl cannot be used: it is not a URL/),
     bad(['them', 'dark'], usage, /There is no setting them/),
     bad(['', 'dark'], usage, /There is no setting/),
   ],
