@@ -205,7 +205,7 @@ async function searchList<Row extends object>(
  */
 export async function readPart<Data, Row extends object>(
   operation: Operation,
-  record: Pick<LiveQuery<Row>, 'read'>,
+  record: Pick<LiveQuery<Row>, 'read' | 'about'>,
   context: QueryContext,
   read: () => Promise<Data>,
 ): Promise<Data> {
@@ -216,9 +216,11 @@ export async function readPart<Data, Row extends object>(
     const found = await record.read(context);
     const isPast = rememberedAt(found) !== undefined;
     if (isPast && !mayLackPath(error)) throw error;
-    // A service may keep the progress only of runs that have not ended.
-    const mayBeDropped = operation.endsWith('Progress') && 'status' in found && hasEnded(String(found.status));
-    if (!isPast && !mayBeDropped) context.service.capabilities.confirmMissing(error);
+    const { capabilities } = context.service;
+    const isDropped = !isPast && operation.endsWith('Progress') && 'status' in found && hasEnded(String(found.status));
+    if (isDropped) capabilities.withoutProgress.add(record.about?.id);
+    // One ended run may have lost its progress. A second one shows that the endpoint is missing.
+    if (!isPast && !(isDropped && capabilities.withoutProgress.size === 1)) capabilities.confirmMissing(error);
     throw new CapabilityMissingError(operation);
   }
 }

@@ -119,6 +119,8 @@ export class Capabilities {
   readonly #ids = new Set<string>();
   /** Ids that a search of the lists did not find. */
   readonly unlisted = new Set<string>();
+  /** Ids of ended runs whose progress was not found. */
+  readonly withoutProgress = new Set<string | undefined>();
   /** Filters that the service ignored: it returned rows that they exclude. */
   readonly ignoredFilters = new Set<string>();
   readonly #clock: Pick<Clock, 'monotonic'>;
@@ -143,6 +145,7 @@ export class Capabilities {
     this.#proven.clear();
     this.#ids.clear();
     this.unlisted.clear();
+    this.withoutProgress.clear();
     this.ignoredFilters.clear();
   }
 
@@ -153,6 +156,7 @@ export class Capabilities {
     ids: readonly string[],
   ): void {
     this.#proven.add(operation);
+    this.#missing.delete(operation as Operation);
     if (method === 'DELETE') for (const id of ids) this.#ids.delete(id);
     else this.#learnIds(answer, ids);
   }

@@ -650,3 +650,24 @@ it('knows a field that only rows beside the filter have', async () => {
   expect(await list('custom', '--filter', 'dep_2')).toMatchObject({ code: 0, out: 'ID\tcustom\ndep_2\t\n' });
   expect((await list('custon', '--filter', 'dep_2')).code).toBe(2);
 });
+
+it('asks few of 60 ended runs for their progress if the service lacks it (attack35 B1)', async () => {
+  const ids = Array.from({ length: 60 }, (_, at) => `evr_${at}`);
+  const runOf = (eval_run_id?: string) => ({ eval_run_id, bench_id: 'bench_1', status: 'completed', reward_mean: 1 });
+  const { getEvalProgress: _, ...answers } = busyWorld().answers;
+  const server = await hostileServer(
+    answering({
+      ...answers,
+      listEvalRuns: () => ids.map(runOf),
+      getEvalRun: ({ eval_run_id }) => runOf(eval_run_id),
+      getTrajectoryRewards: () => ({ trajectory_rewards: [{ trajectory_id: 't1', task_id: 't1', reward: 1 }] }),
+    }),
+  );
+  const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+  const { out } = await cli('list', ['runs', ...bench, '--all', '--columns', 'id,95% ci']);
+  expect(cells(out)).toHaveLength(61);
+  const asked = server.requests.filter(({ url }) => url.endsWith('/progress')).length;
+  expect(asked).toBeGreaterThan(1);
+  // The second refusal is enough, but others are in flight.
+  expect(asked).toBeLessThanOrEqual(10);
+});

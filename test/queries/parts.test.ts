@@ -45,22 +45,38 @@ describe.each(Object.entries(parts))('%s, if it is not found,', (operation, read
   });
 });
 
-it('the progress that an old run lacks is still read of others (attack34 C)', async () => {
-  let status = 'failed';
-  const capabilities = new Capabilities();
-  const lacking = () => {
-    throw new NotFoundError('There is no such thing.', {
-      ...{ code: 'not_found', status: 404, mayLackPath: true, operation: 'getEvalProgress' },
+describe('the progress that old runs lack (attack34 C, attack35 B1)', () => {
+  const endpoint = { operation: 'getEvalProgress', method: 'GET' } as const;
+  const world = () => {
+    const capabilities = new Capabilities();
+    const lacking = () => {
+      throw new NotFoundError('There is no such thing.', {
+        ...{ code: 'not_found', status: 404, mayLackPath: true, operation: endpoint.operation },
+      });
+    };
+    const getEvalRun: Answers['getEvalRun'] = ({ params: { eval_run_id } }) => ({
+      ...{ eval_run_id, status: eval_run_id === 'new' ? 'running' : 'failed' },
     });
+    const service = fakeService({ getEvalProgress: lacking, getEvalRun }, { capabilities });
+    const has = async (id: string) => {
+      const read = evalProgressQuery(id).read({ ...contextOf({}), service });
+      await expect(read).rejects.toMatchObject({ kind: 'capability_missing' });
+      return capabilities.has(endpoint.operation);
+    };
+    return { capabilities, has };
   };
-  const answers: Answers = { getEvalProgress: lacking, getEvalRun: () => ({ eval_run_id: 'r1', status }) };
-  const context = { ...contextOf({}), service: fakeService(answers, { capabilities }) };
-  const read = () => evalProgressQuery('r1').read(context);
-  await expect(read()).rejects.toMatchObject({ kind: 'capability_missing' });
-  expect(capabilities.has('getEvalProgress')).toBe(true);
-  status = 'running';
-  await expect(read()).rejects.toMatchObject({ kind: 'capability_missing' });
-  expect(capabilities.has('getEvalProgress')).toBe(false);
+
+  it('is read of others after one of them, however often that is read', async () => {
+    const { has } = world();
+    expect([await has('old1'), await has('old1'), await has('new')]).toEqual([true, true, false]);
+  });
+
+  it('is missing after the second, until a request that is already in flight finds it', async () => {
+    const { capabilities, has } = world();
+    expect([await has('old1'), await has('old2')]).toEqual([true, false]);
+    capabilities.hasWorked(endpoint, {}, []);
+    expect([await has('old3'), await has('old4')]).toEqual([true, true]);
+  });
 });
 
 it('the progress of a run that is only remembered is gone', async () => {
