@@ -5,6 +5,7 @@ import { enumerated } from '../base/enumerated.ts';
 import type { Side } from '../base/sides.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded, isUnknown, statusMeaning } from '../contract/status.ts';
+import { type Column, cellText } from '../present/column.ts';
 import { type Fact, withValue } from '../present/fact.ts';
 import { factText } from '../present/fact-text.ts';
 import { type ComparisonOptions, ofSameRun } from '../present/statistics/comparison.ts';
@@ -61,6 +62,16 @@ function comparisonText(facts: readonly Fact[], markdown: boolean, { columns }: 
   if (columns !== undefined) return factText(facts, undefined);
   return facts.map(({ label, value }) => `${label}\t${lineText(value)}\n`).join('');
 }
+
+/** A Markdown table with the heads and the texts of the table on screen. */
+const markdownText = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string =>
+  exportRows(
+    'markdown',
+    rows,
+    columns
+      .filter(({ ifAny, value }) => !ifAny || rows.some(row => value(row) !== undefined))
+      .map(column => ({ name: column.title, value: row => lineText(cellText(column, row)) })),
+  );
 
 const isUnreported = ({ row }: Found): boolean => {
   const { status } = row as EvalRun;
@@ -288,14 +299,14 @@ async function compareMany(
   };
   await printRecord(record, base, flags, io, {
     text: () => {
-      const format = flags.markdown ? 'markdown' : 'table';
-      const [columns, of] = [gridColumns(grid.confidence), taskColumns(grid.rows)];
+      const textOf = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string =>
+        flags.markdown ? markdownText(rows, columns) : rowsText(rows, columns, 'table', io);
       const words = [
         ...(grader === undefined ? [] : [clean`Rewards by the grader ${grader}.`]),
         describeFamilyIntervals(grid, options.confidence),
         ...verdicts,
       ].join(flags.markdown ? '\n\n' : '\n');
-      return `${rowsText(grid.rows, columns, format, io)}\n${words}\n\n${rowsText(tasks, of, format, io)}`;
+      return `${textOf(grid.rows, gridColumns(grid.confidence))}\n${words}\n\n${textOf(tasks, taskColumns(grid.rows))}`;
     },
   });
   if (!isShown(flags, io)) for (const words of verdicts) io.note(words);

@@ -207,6 +207,13 @@ it('says of each of several runs why it is undecided, and which tasks its mean i
     expect(text).toMatch(few);
     expect(text).toMatch(open);
   }
+  // As on screen (out32 B4).
+  expect(markdown.out).toMatch(/^\| RUN \| # \| MEAN \| DIFF \| VERDICT \| 98\.3% CI \| N \| N FOR DIFF\/2 \|$/m);
+  expect(markdown.out).toMatch(
+    /^\| evr_plain \| D \| 0\.900 \| \+0\.673 \| better \| \+0\.\d{3}\.\.\+0\.\d{3} \| 30 \|/m,
+  );
+  expect(markdown.out).toMatch(/^\| TASK \| A \| B \| C \| D \| SPREAD \|$/m);
+  expect(markdown.out).not.toMatch(/\d\.\d{5}/);
   const { out, notes } = await cli('compare', [...Object.keys(runs), '--json']);
   const [, row] = JSON.parse(out).runs;
   expect(row.mean_in_both).toBeCloseTo(0.9);
