@@ -96,6 +96,16 @@ function detailOf(known: Omit<KnownResource, 'kind' | 'id' | 'label'>): EventDet
   return JSON.parse(JSON.stringify(detail)) as EventDetail;
 }
 
+/**
+ * A detail with the recorded held-out means, if they are newer: another process may have read a later round. Of an ended
+ * resource, old means are from before its last round.
+ */
+function withNewerMeans(detail: EventDetail, { measured: recorded }: EventDetail): EventDetail {
+  const last = detail.measured?.last;
+  const isOlder = !last || (last.isOld && !(recorded?.last.isOld && recorded.last.step <= last.step));
+  return recorded && isOlder ? { ...detail, measured: recorded } : detail;
+}
+
 /** The kinds of events, most urgent first. */
 const sorts = ['failed', 'stalled', 'alarm', 'deleted', 'deployed', 'ended'] as const;
 export type EventSort = (typeof sorts)[number];
@@ -254,7 +264,8 @@ export class Inbox {
     if (before && !isSame) this.#remembered().events.remove(before);
     // After a second end, the record may still contain the time of the first.
     const isOld = !ended && (endTime ?? 0) <= lastReadAt;
-    this.#put('end', resource, isOld ? undefined : endTime, now);
+    const means = before && isSame ? withNewerMeans(detailOf(resource), before.detail) : {};
+    this.#put('end', resource, isOld ? undefined : endTime, now, means);
   }
 
   /**
@@ -325,11 +336,15 @@ export class Inbox {
   #complete(event: InboxEvent, known: KnownResource): void {
     if (!hasEnded(known.status)) return;
     const before = atStatus(event.detail, known.status);
-    const detail = { ...before, ...detailOf({ ...known, gone: event.detail.gone ?? false }) };
+    const news = detailOf({ ...known, gone: event.detail.gone ?? false });
+    const detail = withNewerMeans({ ...before, ...news }, before);
     const isOld = !event.isExact && known.endTime === event.detail.endTime;
     const exact = isOld ? undefined : endInstant(detail);
     if (event.isExact === (exact !== undefined) && isDeepStrictEqual(detail, event.detail)) return;
-    this.#save({ ...event, label: known.label, at: exact ?? event.at, isExact: exact !== undefined, detail });
+    // Another process may have completed it since the list was read.
+    const stored = this.#recordedEnd(event);
+    if (stored && !isDeepStrictEqual(stored.detail, event.detail)) this.#complete(stored, known);
+    else this.#save({ ...event, label: known.label, at: exact ?? event.at, isExact: exact !== undefined, detail });
   }
 
   /**
@@ -437,10 +452,10 @@ export class Inbox {
     return this.#list.find(event => keyOfEvent(event) === name);
   }
 
-  #put(what: string, known: KnownResource, exact: number | undefined, otherwise: number, alarm?: EventDetail): void {
+  #put(what: string, known: KnownResource, exact: number | undefined, otherwise: number, more?: EventDetail): void {
     const { kind, id, label } = known;
     const event = { kind, id, label, what, at: exact ?? otherwise, isExact: exact !== undefined };
-    this.#save({ ...event, detail: { ...detailOf(known), noticedAt: otherwise, ...alarm } });
+    this.#save({ ...event, detail: { ...detailOf(known), noticedAt: otherwise, ...more } });
   }
 
   #save(event: InboxEvent): void {

@@ -486,6 +486,79 @@ it('keeps what poorer answers lack, such as those of a list to a command', async
   memory.close();
 });
 
+describe('the final held-out reward of an ended run (out32 A1)', () => {
+  const meansUpTo = (last: number) =>
+    heldOutMeans(
+      [5, 10, 15, 20, 25, 30].flatMap(step =>
+        step > last ? [] : [{ step, held_out_reward: step / 100, completed_samples: 40, round_completed: true }],
+      ),
+    );
+  const ended = (more: Partial<Observation> = {}) => run('a', { status: 'succeeded', done: 30, total: 30, ...more });
+  /** Another process that reads the end and all rounds, such as a command. */
+  const readElsewhere = (path: string): void => {
+    const memory = RememberedStore.open(path, 'test');
+    const statuses = new StatusStore(kinds);
+    const inbox = new Inbox(() => memory, statuses);
+    statuses.onTransitions(transitions => transitions.map(transition => inbox.ended(transition)));
+    for (const seen of [run('a'), ended(), run('a', { status: undefined, measured: meansUpTo(30) })]) {
+      const times = { askedAt: Date.now(), at: Date.now() };
+      statuses.report([seen], times);
+      inbox.observed([seen], times.at);
+    }
+    memory.close();
+  };
+  const lastStep = ({ workbench }: ReturnType<typeof start>) =>
+    workbench.inbox.list().map(({ detail }) => detail.measured?.last.step);
+
+  it.each([15, 0])('is kept by a session that has read the curve up to step %d', async upTo => {
+    const path = storeFolder(onTestFinished);
+    const first = start(path);
+    first.answer(run('a', { done: 16, total: 30, measured: meansUpTo(upTo) ?? null }));
+    first.answer(ended());
+    readElsewhere(path);
+    first.workbench.inbox.readAgain();
+    expect(lastStep(first)).toEqual([30]);
+    first.answer(ended({ endTime: ago(0) }));
+    expect(lastStep(first)).toEqual([30]);
+    await end(first);
+  });
+
+  it('is kept if another process completes the end before this one does', async () => {
+    const path = storeFolder(onTestFinished);
+    const first = start(path);
+    first.answer(run('a', { done: 16, total: 30, measured: meansUpTo(15) }));
+    first.answer(ended());
+    readElsewhere(path);
+    first.answer(ended({ endTime: ago(0) }));
+    expect(lastStep(first)).toEqual([30]);
+    await end(first);
+  });
+
+  it('is kept if another process sees the end first', async () => {
+    const path = storeFolder(onTestFinished);
+    const first = start(path);
+    first.answer(run('a', { done: 16, total: 30, measured: meansUpTo(15) }));
+    const now = Date.now();
+    await eventually(() => expect(Date.now()).toBeGreaterThan(now));
+    readElsewhere(path);
+    first.answer(ended());
+    expect(lastStep(first)).toEqual([30]);
+    await end(first);
+  });
+
+  it('replaces an older one', async () => {
+    const first = start(storeFolder(onTestFinished));
+    first.answer(run('a', { done: 16, total: 30, measured: meansUpTo(15) }));
+    first.answer(ended());
+    expect(lastStep(first)).toEqual([15]);
+    first.answer(run('a', { status: undefined, measured: meansUpTo(25) }));
+    expect(lastStep(first)).toEqual([25]);
+    first.answer(run('a', { status: undefined, measured: meansUpTo(30) }));
+    expect(lastStep(first)).toEqual([30]);
+    await end(first);
+  });
+});
+
 it.each([[true], [false]])(
   'has a deployment that failed while it was closed, after it was deployed (dismissed: %s)',
   async isDismissed => {
