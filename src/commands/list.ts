@@ -322,11 +322,12 @@ function withNoteColumns(
   isForProgram: boolean,
 ): Resource {
   if (!hasNotes(resource)) return resource;
-  // Scripts may rely on the columns' positions, and need the flags alone.
+  // Scripts may rely on the columns' positions, so these come last for them, and need the flags alone.
   const added = noteColumns(byId, resource.list({}).id).map(({ text, ...column }) =>
     isForProgram ? { ...column, wide: true } : { ...column, ...(text && { text }) },
   );
-  const withAdded = ([first, ...others]: readonly Column<object>[]) => (first ? [first, ...added, ...others] : added);
+  const withAdded = (columns: readonly Column<object>[]) =>
+    isForProgram ? [...columns, ...added] : [...columns.slice(0, 1), ...added, ...columns.slice(1)];
   const { columns, measures } = resource;
   return {
     ...resource,

@@ -190,10 +190,15 @@ export function inClass(
 
 /** The words in which the errors of a class differ, with their number of rollouts, most frequent first. */
 export function differingWords({ by, value, rows }: OutcomeClass): readonly (readonly [word: string, count: number])[] {
-  const at = value?.split(' ').indexOf('…') ?? -1;
   const errorOf = errorsBy[by];
-  if (at < 0 || !errorOf) return [];
-  const words = Map.groupBy(rows, row => errorClass(errorOf(row) ?? '').split(' ')[at] ?? '');
+  if (!errorOf) return [];
+  const errors = rows.map(row => errorClass(errorOf(row) ?? '').split(' '));
+  // An error may contain an ellipsis itself.
+  const at = (value ?? '')
+    .split(' ')
+    .findIndex((word, index) => word === '…' && errors.some(each => each[index] !== word));
+  if (at < 0) return [];
+  const words = Map.groupBy(errors, each => each[at] ?? '');
   return [...words].map(([word, { length }]) => [word, length] as const).sort(([, one], [, other]) => other - one);
 }
 

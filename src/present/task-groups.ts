@@ -162,12 +162,15 @@ export function bestRollout(rollouts: readonly TrajectoryReward[]): TrajectoryRe
   return known.toSorted((left, right) => (right.reward ?? -Infinity) - (left.reward ?? -Infinity))[0];
 }
 
+const callsIn = (message: TrajectoryMessage | undefined) =>
+  callsOf(message?.tool_calls ?? '').filter(({ name, text }) => name !== '' || text !== '');
+
 /** The model's last message; if it ends with tool calls, the text before them and the calls with their arguments. */
 export function answerOf(trajectory: Pick<Trajectory, 'steps'>): string | undefined {
   const messages = (trajectory.steps ?? []).flatMap(step => step.messages ?? []);
   const after = messages.slice(messagesBeforeAnswer(trajectory).length);
   const own = after.filter(({ role }) => role === 'assistant');
-  const calls = callsOf(own.at(-1)?.tool_calls ?? '').filter(({ name, text }) => name !== '' || text !== '');
+  const calls = callsIn(own.at(-1));
   // Skip texts that contain only a tool's name, which some agents write.
   const texts = (calls.length === 0 ? own.slice(-1) : own).flatMap(({ content }) => messageContent(content) || []);
   const text = texts.findLast(each => !calls.some(({ name }) => name === each.trim())) ?? '';
@@ -177,15 +180,16 @@ export function answerOf(trajectory: Pick<Trajectory, 'steps'>): string | undefi
 
 /**
  * The messages before the model's first one. A prompt may contain answers as examples: if an answer in the first step
- * has a number of tokens or a finish reason, those before it are part of the prompt.
+ * has a number of tokens or a finish reason, those before it are part of the prompt, unless they call tools.
  */
 export function messagesBeforeAnswer({ steps }: Pick<Trajectory, 'steps'>) {
   const isAnswer = ({ role }: TrajectoryMessage): boolean => role === 'assistant';
   const isSampled = (message: TrajectoryMessage): boolean =>
     isAnswer(message) && (message.completion_tokens ?? message.finish_reason) != null;
-  const sampled = (steps?.[0]?.messages ?? []).findIndex(isSampled);
   const messages = (steps ?? []).flatMap(step => step.messages ?? []);
-  const first = sampled === -1 ? messages.findIndex(isAnswer) : sampled;
+  const sampled = (steps?.[0]?.messages ?? []).findIndex(isSampled);
+  const callsTools = messages.slice(0, sampled).some(message => callsIn(message).length > 0);
+  const first = sampled === -1 || callsTools ? messages.findIndex(isAnswer) : sampled;
   return messages.slice(0, first === -1 ? messages.length : first);
 }
 

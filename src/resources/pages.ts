@@ -1,6 +1,7 @@
 /** Reads a resource's list to the end, page by page. */
 import { errorMessage } from '../base/errors.ts';
 import { pushAll } from '../base/many.ts';
+import { trimEnd } from '../base/trim.ts';
 import { describePartlyRead, unreadableFields } from '../contract/lists.ts';
 import {
   describeUnrelated,
@@ -14,7 +15,7 @@ import { rememberRows } from '../queries/remembered-fallback.ts';
 import { cutOffMessage, readPages } from '../service/pagination.ts';
 import { keptOfKind } from '../store/seen.ts';
 import { counted } from '../text/numbers.ts';
-import type { ResourceOf } from './define.ts';
+import { pluralName, type ResourceOf } from './define.ts';
 import type { Scope } from './place.ts';
 
 export interface ResourcePage<Row> {
@@ -91,7 +92,7 @@ export async function* pagesOf<Row extends object>(
  * @throws ServiceError if nothing can be read
  */
 export async function readEveryPage<Row extends object>(
-  resource: Pick<ResourceOf<Row>, 'list'>,
+  resource: Pick<ResourceOf<Row>, 'list' | 'names'>,
   context: QueryContext,
 ): Promise<Pick<ResourcePage<Row>, 'rows' | 'unread'>> {
   const rows: Row[] = [];
@@ -106,5 +107,6 @@ export async function readEveryPage<Row extends object>(
     if (unread === undefined) throw error;
     if (unread.length === 0) unread = [errorMessage(error)];
   }
-  return { rows, unread: unread ?? [] };
+  const name = pluralName(resource);
+  return { rows, unread: (unread ?? []).map(why => `Not all ${name} could be read: ${trimEnd(why, '.')}`) };
 }

@@ -48,7 +48,7 @@ it.each([
 ] as const)('%s %j does not say that nothing runs if a list cannot be read', async (command, words) => {
   const cli = await cliWith({ b1: [[run('evr_old', 'completed')]], b2: [undefined] });
   const { code, notes } = await cli(command, words);
-  expect(notes).toContain('The runs of 1 of 2 benchmarks could not be read');
+  expect(notes).toContain('Not all runs could be read: The runs of 1 of 2 benchmarks could not be read');
   expect(notes).toContain('Nothing is known to be running.');
   expect(code).toBe(exitCodes.endUnseen);
 });

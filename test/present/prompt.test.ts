@@ -76,6 +76,14 @@ it('ends before the first sampled answer, and says that it contains others as ex
     expect(questionOf(trajectory)).toBe('cats?\nCats sleep.\ndogs?');
     expect(textsOf(trajectory)).toEqual({ question: 'dogs?', answer: 'Dogs bark.' });
   }
+  // An agent that calls tools in one step, whose last message alone has a finish reason (attack35 B6).
+  const call = { role: 'assistant', content: '', tool_calls: '[{"name":"look","arguments":"{}"}]' };
+  const agent = [{ role: 'user', content: 'cats?' }, call, { role: 'tool', content: 'none' }];
+  const last = { role: 'assistant', content: 'None.', finish_reason: 'stop' };
+  expect(promptOf({ steps: [{ messages: [...agent, last] }] })).toMatchObject({
+    questions: ['cats?'],
+    hasExamples: false,
+  });
   // The first answer of a conversation in several steps.
   const later = { messages: [{ role: 'assistant', content: 'Dogs bark.', finish_reason: 'stop' }] };
   expect(
