@@ -341,12 +341,15 @@ type Known = Pick<
  * @param readAt when the steps were last read; epoch milliseconds
  */
 export function readingOf(known: Known, points: readonly ProgressPoint[], readAt: number | undefined): Reading {
-  const { kind, measured, mean } = known;
+  const { kind, status, measured, mean } = known;
   if (kind === 'run') return { rollouts: rolloutsOf(known) };
   if (kind !== 'training') return {};
   const trainer = mean === undefined ? undefined : { reward: mean, step: undefined };
+  // An ended run is judged by its last round.
+  const lacksLast = hasEnded(status) && measured?.last.isOld;
+  const heldOut = lacksLast ? undefined : (measured ?? undefined);
   return {
-    ...{ silence: silenceOf(known, points, readAt), heldOut: measured ?? undefined, trainer },
+    ...{ silence: silenceOf(known, points, readAt), heldOut, trainer },
     failedRound: known.failedRounds,
   };
 }

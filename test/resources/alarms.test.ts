@@ -656,6 +656,25 @@ describe('Watch', () => {
     expect(workbench.inbox.list().map(event => eventFields(event, [0, 1]).over_at_rollouts)).toEqual([80, 80]);
   });
 
+  it('judges an ended run by its last round, also by a limit that is set after its end (out32 A2)', () => {
+    const { workbench, begin, read, raised, line } = world({ all: off, benchmarks: [] });
+    const upTo = (...rewards: number[]) =>
+      heldOutMeans(rewards.map((held_out_reward, at) => ({ step: at * 5, held_out_reward, completed_samples: 40 })));
+    read(11, begin, { total: 15, measured: upTo(0.5, 0.6, 0.7) });
+    read(15, begin + 1_000, { status: 'succeeded', total: 15 });
+    const limitTo = (low: number, high: number): void => {
+      workbench.alarms = { all: { ...off, heldOut: [low, high] }, benchmarks: [] };
+      noteAlarms(workbench, begin + 2_000);
+    };
+    limitTo(0.75, 1);
+    expect([raised, line(begin + 2_000)?.alarms]).toEqual([[], []]);
+    read(15, begin + 3_000, { status: 'succeeded', total: 15, measured: upTo(0.5, 0.6, 0.7, 0.8) });
+    expect(raised).toEqual([]);
+    limitTo(0, 0.75);
+    expect(workbench.inbox.list().map(alarmOf).filter(Boolean)).toEqual(['held-out 0.800 is outside 0..0.75']);
+    expect(raised).toEqual(['held-out range']);
+  });
+
   it('rings for a collapse whose rounds are read together, whether the one before is over or holds (attack26 A1)', () => {
     const { workbench, begin, read, raised, inbox } = world();
     const rewards = [0.7];
