@@ -33,7 +33,7 @@ import {
   taskColumns,
 } from '../resources/comparison-grid.ts';
 import { describeModel } from '../resources/models.ts';
-import { idsOf, optionsOf, pooledRuns } from '../resources/pools.ts';
+import { describeSameSeed, idsOf, optionsOf, pooledRuns } from '../resources/pools.ts';
 import { withTrainingNames } from '../resources/run-columns.ts';
 import { namedRun } from '../resources/run-places.ts';
 import { describeUngraded, regradeRewards } from '../rollouts/regrade.ts';
@@ -120,6 +120,8 @@ interface Compared extends Found {
 function comparedOf(found: readonly Found[], pool: boolean | undefined, { note }: CommandIo): readonly Compared[] {
   const named = found.map(({ row }) => namedRun(row as EvalRun));
   const runs = pool ? pooledRuns(named) : named;
+  const sameSeed = pool ? describeSameSeed(named) : '';
+  if (sameSeed) note(`${sameSeed}.`);
   if (pool && runs.length === found.length)
     note('No two of these runs have the same model, checkpoint and options except the seed: none are pooled.');
   if (runs.length === 1)

@@ -1,8 +1,10 @@
 /** Pools runs of one model whose options differ only in the seed. */
+import { enumerated } from '../base/enumerated.ts';
 import { orderedJson } from '../base/ordered-json.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import { seedOption } from '../present/start-name.ts';
 import { sentOptionsIn } from '../store/seen.ts';
+import { clean } from '../text/sanitise.ts';
 import type { NamedRun, Place } from './place.ts';
 
 /** A run's options, from its record or as this machine sent them. */
@@ -31,14 +33,37 @@ export const idsOf = ({ id, pool = [id] }: Pick<NamedRun, 'id' | 'pool'>): reado
 export const withPool = (name: string, pool: readonly string[] = []): string =>
   pool.length > 1 ? `${name} +${pool.length - 1}` : name;
 
-/** Pools similar runs under the name of the first one, e.g. `words seed 1 +2`. Keeps the order. */
+/** The runs of each likeness and seed. A run without a known seed is alone: a service may choose another for each. */
+function runsBySeed(runs: readonly NamedRun[]): readonly (readonly NamedRun[])[] {
+  const groups = Map.groupBy(runs, ({ id, likeness, options }) => {
+    const seed = options?.[seedOption];
+    return likeness === undefined || seed == null ? id : orderedJson([likeness, String(seed)]);
+  });
+  return [...groups.values()];
+}
+
+/** Says which runs have the same seed; empty if none do. */
+export const describeSameSeed = (runs: readonly NamedRun[]): string =>
+  runsBySeed(runs)
+    .filter(({ length }) => length > 1)
+    .map(same => clean`${enumerated(same.map(({ id }) => id))} have the same seed, and are not pooled with each other`)
+    .join('. ');
+
+/**
+ * Pools similar runs under the name of the first one, e.g. `words seed 1 +2`. Keeps the order. Runs of the same seed may
+ * have the same answers, which are not further samples: the second of each seed is in another pool than the first.
+ */
 export function pooledRuns(runs: readonly NamedRun[]): readonly NamedRun[] {
-  const pools = Map.groupBy(runs, ({ id, likeness = id }) => likeness);
+  const places = new Map(runsBySeed(runs).flatMap(same => same.map(({ id }, index) => [id, index] as const)));
+  const pools = Map.groupBy(runs, ({ id, likeness }) =>
+    likeness === undefined ? id : orderedJson([likeness, places.get(id)]),
+  );
   return [...pools.values()].flatMap(([first, ...more]) => {
     if (!first || more.length === 0) return first ?? [];
-    const { [seedOption]: _, ...options } = first.options ?? {};
+    const { likeness: _, ...run } = first;
+    const { [seedOption]: __, ...options } = first.options ?? {};
     const pool = [first, ...more].map(({ id }) => id);
-    return { ...first, options, name: withPool(first.name, pool), pool };
+    return { ...run, options, name: withPool(first.name, pool), pool };
   });
 }
 

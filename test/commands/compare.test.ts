@@ -455,6 +455,21 @@ it('pools into a grid, and keeps apart what differs in more than the seed', asyn
   });
 });
 
+it('pools no runs of the same seed, and names them (out32 B1)', async () => {
+  const cli = await cliWith({ ...seeds, evr_a3: seeded('a', 1, 0) });
+  const same = 'evr_a1 and evr_a3 have the same seed, and are not pooled with each other.';
+  const { out, notes } = await cli('compare', ['evr_a1', 'evr_a3', 'evr_a2', 'evr_b1', '--pool', '--json']);
+  expect(notes).toContain(same);
+  expect(JSON.parse(out).runs.map(({ eval_run_ids }: { eval_run_ids: object }) => eval_run_ids)).toEqual([
+    ['evr_a1', 'evr_a2'],
+    ['evr_a3'],
+    ['evr_b1'],
+  ]);
+  const none = await cli('compare', ['evr_a1', 'evr_a3', '--pool']);
+  expect(none.notes).toContain(same);
+  expect(none.notes).toContain('none are pooled');
+});
+
 it('says what it cannot pool', async () => {
   const cli = await cliWith(seeds);
   const none = await cli('compare', ['evr_a1', 'evr_b1', '--pool']);

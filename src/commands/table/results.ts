@@ -54,7 +54,8 @@ Their intervals are wider, so that all of them hold together with --confidence (
 estimates how many tasks like these would show half of the difference.
 
 With --pool, runs of the same model and checkpoint whose known options differ only in the seed count as one run with
-several rollouts of each task. The runs that are pooled with BASE are the baseline.
+several rollouts of each task. The runs that are pooled with BASE are the baseline. Runs with the same seed may have the
+same answers: they are not pooled with each other.
 
 With --with, --command or --judge, compares the rewards that another grader would have given, as benchtop regrade finds
 them: is NEW still better by exact? Nothing is sampled or written. Rollouts that cannot be graded count as missing. It exits with 1 if any other than failed

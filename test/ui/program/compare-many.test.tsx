@@ -87,6 +87,19 @@ it.each([
   expect(screen.text()).toContain('60 rollouts');
 });
 
+it('pools no runs of the same seed, and names them (out32 B1)', async () => {
+  const seeds = [1, 1, 1, 1, 2, 1];
+  const screen = await open(200, 40, index => ({ options: { seed: seeds[index] } }));
+  await screen.press(' ', ' ', ' ', ' ', ' ', '=');
+  // Of the five, 0 and 3 are of one model and seed, and 1 and 4 of another model and two seeds.
+  await eventually(() => expect(screen.text()).toContain('5 runs in 4 groups that differ only in the seed: M'));
+  expect(screen.text()).toContain('evr_0 and evr_3 have the same seed, and are not pooled with each other');
+  await screen.press('M');
+  await eventually(() => expect(screen.text()).toMatch(/1 \+1 +B /));
+  expect(screen.text()).toMatch(/98\.3% CI each, so that all 3/);
+  expect(screen.text()).not.toContain('pools each group');
+});
+
 it('opens the pools of more marked runs than can be compared one by one', async () => {
   const screen = await open(120, 40, seed => ({ options: { seed } }));
   for (const _ of Array.from({ length: 9 })) await screen.press(' ');

@@ -18,7 +18,7 @@ import {
   taskColumns,
 } from '../../../resources/comparison-grid.ts';
 import type { NamedRun } from '../../../resources/place.ts';
-import { idsOf, pooledPlace, pooledReason, pooledRuns } from '../../../resources/pools.ts';
+import { describeSameSeed, idsOf, pooledPlace, pooledReason, pooledRuns } from '../../../resources/pools.ts';
 import { counted } from '../../../text/numbers.ts';
 import { firstLines, wrap } from '../../../text/wrap.ts';
 import type { ViewProps } from '../../app/registry.ts';
@@ -74,6 +74,7 @@ export function CompareManyView({ place }: ViewProps<'compare-many'>) {
     note,
     describeFamilyIntervals(grid, comparisonDefaults.confidence),
     pools ? describePools(runs, keyOf) : '',
+    describeSameSeed(runs),
   ].filter(Boolean);
   const width = pane.width - 2;
   const verdicts = verdictLines(grid, width);
