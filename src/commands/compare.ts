@@ -429,7 +429,8 @@ export async function run(
   const words = [baseWord, newWord, ...more];
   const checkCount = ({ length }: readonly unknown[]): void => {
     if (length > maxCompared) throw new CommandError(`At most ${maxCompared} runs can be compared at once.`);
-    if (length > 2 && flags.failBelow !== undefined) throw new CommandError('--fail-below is for two runs.');
+    if (length > 2 && flags.failBelow !== undefined)
+      throw new CommandError('--fail-below is for two runs or two pools.');
   };
   if (!flags.pool) checkCount(words);
   const chosen = graderIn(flags);

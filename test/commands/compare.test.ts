@@ -178,7 +178,9 @@ it('compares up to eight runs at once, each with the first', async () => {
   expect(rows.map(({ verdict }: { verdict: string }) => verdict)).toEqual(['base', 'better', 'undecided', 'worse']);
   const refused = async (...words: string[]) => (await cli('compare', words)).notes;
   expect(await refused('evr_a', 'evr_b', 'evr_b')).toContain('A run is named twice.');
-  expect(await refused(...Object.keys(runs), '--fail-below', '0')).toContain('--fail-below is for two runs.');
+  expect(await refused(...Object.keys(runs), '--fail-below', '0')).toContain(
+    '--fail-below is for two runs or two pools.',
+  );
   expect(await refused(...Array.from({ length: 9 }, () => 'evr_a'))).toContain('At most 8 runs');
 });
 
@@ -451,8 +453,12 @@ it('pools into a grid, and keeps apart what differs in more than the seed', asyn
   const gate = await cli('compare', [...words, '--fail-below', '0']);
   expect(gate).toMatchObject({
     code: exitCodes.usage,
-    notes: expect.stringContaining('--fail-below is for two runs.'),
+    notes: expect.stringContaining('--fail-below is for two runs or two pools.'),
   });
+  // The help says so before (out32 B5).
+  const help = (await cli('compare', ['--help'])).out.replace(/\s+/g, ' ');
+  expect(help).toContain('With --fail-below, for two runs or two pools, the exit code');
+  expect(help).toContain('if the lower bound is below this; for two runs or two pools');
 });
 
 it('pools no runs of the same seed, and names them (out32 B1)', async () => {

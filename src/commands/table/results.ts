@@ -45,9 +45,9 @@ top of the range.
 In JSON, answer_ends of a run has the counts of its answers; it is null if the service does not report how they ended,
 and {"error": "..."} if they could not be read.
 
-With --fail-below, the exit code is 0 only if the whole interval is at or above that value. It is 1 if the whole
-interval is below, and also if the interval contains the value: the gate is then undecided, and --undecided pass lets it
-through.
+With --fail-below, for two runs or two pools, the exit code is 0 only if the whole interval is at or above that value.
+It is 1 if the whole interval is below, and also if the interval contains the value: the gate is then undecided, and
+--undecided pass lets it through.
 
 With up to 8 runs, prints a line for each, compared with BASE, and then the tasks in all runs, the largest spread first.
 Their intervals are wider, so that all of them hold together with --confidence (Bonferroni; Dunn 1961). N FOR DIFF/2
@@ -70,7 +70,11 @@ ${aboutIntervals}`,
     flags: {
       ...serviceFlags,
       pool: { description: 'pool the runs of a model that differ only in the seed' },
-      failBelow: { value: 'N', number: 'any', description: 'exit with 1 if the lower bound is below this' },
+      failBelow: {
+        value: 'N',
+        number: 'any',
+        description: 'exit with 1 if the lower bound is below this; for two runs or two pools',
+      },
       undecided: {
         value: 'HOW',
         choices: ['fail', 'pass'],
