@@ -246,17 +246,17 @@ export function watchedOf(workbench: Workbench, now = Date.now()): WatchedResour
 }
 
 /**
- * Records new alarms in the inbox, and removes alarms that have ended. A resource that ended before the program was
- * opened raises no alarm.
+ * Records new alarms in the inbox, and removes alarms that have ended. A resource whose end is not in the inbox, e.g. a
+ * pinned one, raises no alarm after its end.
  */
 export function noteAlarms(workbench: Workbench, now = Date.now()): void {
-  const { inbox, statuses, openedAt } = workbench;
+  const { inbox, statuses } = workbench;
   const raised = watchedKnown(workbench, now).flatMap(known => {
-    const { status, endedAt = 0 } = known;
+    const { status, endedAt } = known;
     return [...verdictsOf(known, workbench)].flatMap(([kind, alarm]) => {
       const overAtStep = isKept(kind, workbench.alarmsFor(known.parent)) ? judgedStep(kind, known) : undefined;
       if (!alarm) inbox.clear(kind, known, overAtStep);
-      if (!alarm || (hasEnded(status) && endedAt < openedAt)) return [];
+      if (!alarm || (hasEnded(status) && endedAt === undefined)) return [];
       const { words, lasted, step, fromStep } = alarm;
       const readAt = statuses.doneReadAt(known) ?? now;
       const began = lasted && { since: readAt - lasted.forMs, atLeast: lasted.atLeast };

@@ -675,6 +675,31 @@ describe('Watch', () => {
     expect(raised).toEqual(['held-out range']);
   });
 
+  it('has the alarm of a run that ended before the program was opened in the inbox, once (out32 A3)', () => {
+    const range = { ...off, heldOut: [0.75, 1] as const };
+    const { workbench, begin, raised, inbox } = world({ all: range, benchmarks: [] });
+    const { statuses } = workbench;
+    const ended = { kind: 'training', label: 'sweep', status: 'succeeded', done: 5, total: 5 };
+    const seenAt = begin - 60 * minuteMs;
+    // The inbox has only the end of one of them.
+    statuses.recall([{ ...ended, id: 'trn_1', seenAt, endedAt: seenAt }]);
+    workbench.pins.toggle({ kind: 'training', id: 'trn_2', label: 'sweep' });
+    const measured = heldOutMeans(
+      [0.5, 0.6].map((each, at) => ({ step: at * 5, held_out_reward: each, completed_samples: 40 })),
+    );
+    statuses.report(
+      ['trn_1', 'trn_2'].map(id => ({ ...ended, id, measured })),
+      { askedAt: begin, at: begin },
+    );
+    for (const at of [begin, begin + 1_000]) noteAlarms(workbench, at);
+    expect(watchedOf(workbench, begin).map(({ alarms }) => alarms.length)).toEqual([1, 1]);
+    expect([inbox(), raised]).toEqual([['held-out range'], ['held-out range']]);
+    expect(workbench.inbox.list()).toMatchObject([{ id: 'trn_1' }]);
+    workbench.inbox.dismiss(workbench.inbox.list());
+    noteAlarms(workbench, begin + 2_000);
+    expect(inbox()).toEqual([]);
+  });
+
   it('rings for a collapse whose rounds are read together, whether the one before is over or holds (attack26 A1)', () => {
     const { workbench, begin, read, raised, inbox } = world();
     const rewards = [0.7];
