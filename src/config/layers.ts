@@ -1,6 +1,6 @@
 /** Converts the sources of a profile's settings to a common form. */
 import { own } from '../base/own-property.ts';
-import { type Environment, onWords } from '../text/terminal.ts';
+import { type Environment, isOn } from '../text/terminal.ts';
 import type { CredentialPlace } from './credentials.ts';
 import { ConfigError, type Origin } from './origin.ts';
 import type { ProfileSettings } from './schema.ts';
@@ -73,7 +73,7 @@ export function fileLayer(path: string, base: string, profile: string, settings:
 export function readSwitch(name: string, value: string | undefined): boolean | undefined {
   const word = value?.trim().toLowerCase();
   if (!word) return undefined;
-  if (onWords.has(word)) return true;
+  if (isOn(word)) return true;
   if (['0', 'false', 'no', 'off'].includes(word)) return false;
   throw new ConfigError(`${name} is neither on nor off. Set it to 1 or 0, or unset it.`);
 }

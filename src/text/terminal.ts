@@ -28,14 +28,14 @@ export function hasFewColours({ TERM = '' }: Environment): boolean {
   return /^(linux|ansi|cons25|vt\d+)(-|$)|-16color$/.test(TERM);
 }
 
-/** The words that turn a variable on. */
-export const onWords: ReadonlySet<string> = new Set(['1', 'true', 'yes', 'on']);
+/** Whether a variable's value turns something on. */
+export const isOn = (value = ''): boolean => /^\s*(1|true|yes|on)\s*$/i.test(value);
 
 /** Whether only ASCII can be shown, because of the console's font or a locale other than UTF-8. */
 export function isAsciiOnly(environment: Environment, platform: NodeJS.Platform = process.platform): boolean {
   const locale = environment['LC_ALL'] || environment['LC_CTYPE'] || environment['LANG'] || '';
   return (
-    onWords.has((environment['BENCHTOP_ASCII'] ?? '').trim().toLowerCase()) ||
+    isOn(environment['BENCHTOP_ASCII']) ||
     environment['TERM'] === 'linux' ||
     // Without a locale, assume UTF-8, which today's terminals use. The plain POSIX locales do not.
     (platform !== 'win32' && /^(C|POSIX)$|\.(?!utf-?8)/i.test(locale))
