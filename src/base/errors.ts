@@ -1,7 +1,7 @@
 /** Reads facts from anything that was thrown, including errors from another realm (`node:vm`). */
 
 /** Modules load lazily, so an upgrade may have replaced the program's files before one is first needed. */
-export const partMissing = 'A part of benchtop is missing on disk: it may have been upgraded. Quit and start it again.';
+export const partMissing = 'A part of benchtop is missing: it may have been upgraded. Quit and start it again.';
 
 const isPartMissing = (thrown: unknown): boolean => /^(ERR_)?MODULE_NOT_FOUND$/.test(errorCode(thrown) ?? '');
 

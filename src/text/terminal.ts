@@ -29,7 +29,7 @@ export function hasFewColours({ TERM = '' }: Environment): boolean {
 }
 
 /** Whether a variable's value turns something on. */
-export const isOn = (value = ''): boolean => /^\s*(1|true|yes|on)\s*$/i.test(value);
+export const isOn = (value = ''): boolean => /^(1|true|yes|on)$/i.test(value);
 
 /** Whether only ASCII can be shown, because of the console's font or a locale other than UTF-8. */
 export function isAsciiOnly(environment: Environment, platform: NodeJS.Platform = process.platform): boolean {

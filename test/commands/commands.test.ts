@@ -102,7 +102,7 @@ describe('list', () => {
     [['runs', '--format', 'xml'], /--format takes one of table, json/],
     [
       ['runs', '--sort', 'size'],
-      /There is no column or field size. Columns: name \(RUN\), flag, note, status, .* difference \(VS BASE\)/,
+      /There is no column or field size. Columns: name \(RUN\), status, .* difference \(VS BASE\).* flag, note/,
     ],
     [['runs', '--nonsense'], /Unknown option '--nonsense'/],
     [['runs', '--filter', '/(/'], /Not a regular expression: Unterminated group/],
