@@ -111,7 +111,9 @@ it('puts faults first, then what runs, what waits and what has ended, and pins b
     completed_samples: 128,
   }));
   for (const id of ['ended', 'pinned ended', 'failed', 'runs', 'pinned', 'alarm', 'ended alarm']) report(id, 'running');
-  for (const id of ['alarm', 'ended alarm']) report(id, 'running', { measured: heldOutMeans(heldOut) });
+  // The last round is at the last step.
+  for (const id of ['alarm', 'ended alarm'])
+    report(id, 'running', { measured: heldOutMeans(heldOut), done: 4, total: 4 });
   report('waits', 'pending');
   for (const id of ['ended', 'pinned ended', 'ended alarm']) report(id, 'succeeded');
   report('failed', 'failed');

@@ -109,19 +109,18 @@ it('remembers what has started when the form is opened again', async () => {
   const { scripted, sent, state } = twoModels();
   state.refused = 'acme/large';
   const screen = openWorld(scripted, benchmarks, { columns: 120, rows: 40 });
-  const fill = async () => {
-    await screen.waitFor('▸ t-words');
-    await screen.press('e');
-    await screen.waitFor('▸ Model');
-    await screen.press(' ', 'right', ' ', 'tab', 'tab');
-    await screen.type('2,3');
-  };
-  await fill();
+  await screen.waitFor('▸ t-words');
+  await screen.press('e');
+  await screen.waitFor('▸ Model');
+  await screen.press(' ', 'right', ' ', 'tab', 'tab');
+  await screen.type('2,3');
   await sayYes(screen);
   await screen.waitFor('Started 2 of 4 runs');
   state.refused = '';
   await screen.press('esc');
-  await fill();
+  await screen.waitFor(text => !text.includes('Evaluate on t-words'));
+  // What was typed is still there.
+  await screen.press('e');
   await screen.waitFor('2 of 4 have started, and will not be sent again. 2 runs');
   await sayYes(screen);
   await screen.waitFor('Started 4 runs, 2 of them earlier');
