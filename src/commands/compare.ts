@@ -433,9 +433,7 @@ export async function run(
       throw new CommandError('--fail-below is for two runs or two pools.');
   };
   if (!flags.pool) checkCount(words);
-  const chosen = graderIn(flags);
-  // A grading program has its own process group, so a signal to this program does not reach it.
-  if (chosen) io.stopOnSignals?.();
+  const chosen = graderIn(flags, io);
   return withService(flags, io, async context => {
     const options = comparisonOptions(flags, context);
     const found = await findRuns(words, context, flags.ended, io);

@@ -4,6 +4,7 @@ import { errorMessage } from '../base/errors.ts';
 import { type GraderChoice, GraderError, regraderOf } from '../rollouts/regraders.ts';
 import { clean } from '../text/sanitise.ts';
 import { CommandError } from './exit.ts';
+import type { CommandIo } from './io.ts';
 import type { CommandInput } from './table/commands.ts';
 
 type GraderFlags = Pick<CommandInput<'regrade'>['flags'], 'with' | 'command' | 'limit' | 'judge' | 'rubric'>;
@@ -26,8 +27,10 @@ function choiceIn({ with: grader, command, judge, rubric = '', limit = 30 }: Gra
 }
 
 /** Returns the grader, and a function that creates it; undefined if none is named. @throws CommandError */
-export function graderIn(flags: GraderFlags) {
+export function graderIn(flags: GraderFlags, io: CommandIo) {
   const choice = choiceIn(flags);
+  // A grading program has its own process group, so a signal to this program does not reach it.
+  if (choice) io.stopOnSignals?.();
   try {
     return choice && { choice, graderFor: regraderOf(choice) };
   } catch (error) {

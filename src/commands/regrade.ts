@@ -25,10 +25,8 @@ import type { CommandInput } from './table/commands.ts';
 import { withRollouts } from './with-rollouts.ts';
 
 export async function run({ args: [word = ''], flags }: CommandInput<'regrade'>, io: CommandIo): Promise<number> {
-  const grader = graderIn(flags);
+  const grader = graderIn(flags, io);
   if (!grader) throw new CommandError('Name one grader: --with, --command or --judge.');
-  // A grading program has its own process group, so a signal to this program does not reach it.
-  io.stopOnSignals?.();
   // Rollouts from a file are served without models.
   return withRollouts({ word, takesFile: flags.judge === undefined }, flags, io, async (context, name) => {
     const range = rewardRangeOf(flags, context);

@@ -312,7 +312,7 @@ export function hasNoRoom(error: unknown): boolean {
   return error instanceof ServiceError && error.status === 507;
 }
 
-/** Codes of problems with a setting, because of which nothing can be sent. */
+/** Codes of problems with a setting that prevent every request. */
 const settingCodes: ReadonlySet<unknown> = new Set(['data_folder', 'credential_unavailable', 'credential_invalid']);
 
 /** Whether other requests would fail the same way. */
