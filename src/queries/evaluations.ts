@@ -14,12 +14,12 @@ import { sentOptionsField, sentOptionsIn } from '../store/seen.ts';
 import type { RememberedResource, SeenResource } from '../store/store.ts';
 import { countOf } from '../text/numbers.ts';
 import { action } from './action.ts';
-import { benchmarkKeys, benchmarkQuery } from './benchmarks.ts';
-import { readAcross } from './every-benchmark.ts';
+import { benchmarkKeys } from './benchmarks.ts';
+import { runLists } from './every-benchmark.ts';
 import type { RecordedMean } from './extent-of.ts';
 import { type ListSource, readRows } from './lists/list-source.ts';
 import type { LiveQuery } from './live-query.ts';
-import { type Activity, activityOfRun, activityOfRuns } from './polling.ts';
+import { type Activity, activityOfRun } from './polling.ts';
 import type { QueryContext } from './query-context.ts';
 import { readPart, rememberedKind } from './remembered-fallback.ts';
 import { isSameMean } from './run-mean.ts';
@@ -152,33 +152,11 @@ export const deleteRun = action(
   },
 );
 
-/** A benchmark's runs, as the service lists them. */
-export const listedRunsOf = (benchId: string): ListSource<EvalRun> =>
-  remembered.list(
-    {
-      key: evaluationKeys.runsOf(benchId),
-      readPage: context =>
-        readPart('listEvalRuns', benchmarkQuery(benchId), context, () =>
-          readRows(context.query, query => listRuns(context, benchId, query)),
-        ),
-      activity: activityOfRuns,
-    },
-    { parent: benchId },
-  );
-
-/** All benchmarks' runs, newest first, as the service lists them. */
-export const everyListedRun: ListSource<EvalRun> = remembered.list({
-  key: evaluationKeys.everyRun,
-  costly: true,
-  readPage: context =>
-    readAcross(context, {
-      noun: 'runs',
-      operation: 'listEvalRuns',
-      read: (benchId, query) => listRuns(context, benchId, query),
-      // The count may be missing: only a zero makes the request unnecessary.
-      mayHave: ({ eval_run_count }) => eval_run_count !== 0,
-    }),
-  activity: activityOfRuns,
+/** A benchmark's runs, and all benchmarks', as the service lists them. */
+export const { ofBenchmark: listedRunsOf, ofAll: everyListedRun } = runLists<EvalRun>({
+  ...{ remembered, keys: evaluationKeys, operation: 'listEvalRuns', noun: 'runs', read: listRuns },
+  // The count may be missing: only a zero makes the request unnecessary.
+  mayHave: ({ eval_run_count }) => eval_run_count !== 0,
 });
 
 /**

@@ -9,7 +9,10 @@ import { cursorAfter, hasMoreAfter, unreadableIn } from '../contract/lists.ts';
 import { CapabilityMissingError, mayLackPath } from '../service/errors.ts';
 import { isCutOff, nextCursor } from '../service/pagination.ts';
 import { counted } from '../text/numbers.ts';
-import { type AnnotatedPage, type ListSource, pageSize, restKey } from './lists/list-source.ts';
+import { benchmarkQuery } from './benchmarks.ts';
+import { type AnnotatedPage, type ListSource, pageSize, readRows, restKey } from './lists/list-source.ts';
+import { activityOfRuns } from './polling.ts';
+import { readPart, type rememberedKind } from './remembered-fallback.ts';
 
 /** Maximum number of benchmarks per page. */
 const benchmarksPerPage = 50;
@@ -21,6 +24,7 @@ const enoughRefusals = 3;
 interface BenchmarkPart {
   readonly bench_id?: string | null | undefined;
   readonly created_at?: string | null | undefined;
+  readonly status?: string | null | undefined;
 }
 
 type PageContext<Row> = Parameters<ListSource<Row>['readPage']>[0];
@@ -32,6 +36,36 @@ export interface AcrossOptions<Row> {
   readonly mayHave?: (benchmark: Benchmark) => boolean;
   /** The plural noun for the rows in notes: `runs`. */
   readonly noun: string;
+}
+
+/** Runs that the service lists by benchmark. */
+interface RunsByBenchmark<Run extends BenchmarkPart> extends Omit<AcrossOptions<Run>, 'read'> {
+  readonly remembered: Pick<ReturnType<typeof rememberedKind<Run>>, 'list'>;
+  readonly keys: { readonly everyRun: readonly unknown[]; readonly runsOf: (benchId: string) => readonly unknown[] };
+  readonly read: (context: PageContext<Run>, benchId: string, query: ListQuery) => Promise<readonly Run[]>;
+}
+
+/** The list of one benchmark's runs, and that of all benchmarks' runs, newest first. */
+export function runLists<Run extends BenchmarkPart>({ remembered, keys, read, ...across }: RunsByBenchmark<Run>) {
+  const ofBenchmark = (benchId: string): ListSource<Run> =>
+    remembered.list(
+      {
+        key: keys.runsOf(benchId),
+        readPage: context =>
+          readPart(across.operation, benchmarkQuery(benchId), context, () =>
+            readRows(context.query, query => read(context, benchId, query)),
+          ),
+        activity: activityOfRuns,
+      },
+      { parent: benchId },
+    );
+  const ofAll = remembered.list({
+    key: keys.everyRun,
+    costly: true,
+    readPage: context => readAcross(context, { ...across, read: (benchId, query) => read(context, benchId, query) }),
+    activity: activityOfRuns,
+  });
+  return { ofBenchmark, ofAll };
 }
 
 /** A part of a page: one benchmark's rows, starting at a cursor. */

@@ -11,14 +11,13 @@ import { atStatus } from '../store/seen.ts';
 import type { RememberedResource, RememberedStore } from '../store/store.ts';
 import { countOf } from '../text/numbers.ts';
 import { action } from './action.ts';
-import { benchmarkQuery } from './benchmarks.ts';
-import { readAcross } from './every-benchmark.ts';
+import { runLists } from './every-benchmark.ts';
 import { amendRows } from './lists/amended.ts';
-import { type AnnotatedPage, type ListSource, readRows, wholePage } from './lists/list-source.ts';
+import { type AnnotatedPage, type ListSource, wholePage } from './lists/list-source.ts';
 import type { LiveQuery } from './live-query.ts';
-import { activityOfRun, activityOfRuns } from './polling.ts';
+import { activityOfRun } from './polling.ts';
 import type { QueryContext } from './query-context.ts';
-import { readPart, rememberedKind } from './remembered-fallback.ts';
+import { rememberedKind } from './remembered-fallback.ts';
 import type { RunInput } from './run-options.ts';
 
 export const trainingKeys = {
@@ -114,31 +113,10 @@ export function stepsOf({ options, total_steps }: ProgressedRun): number | undef
 const listRuns = ({ service, signal }: QueryContext, bench_id: string, query: ListQuery) =>
   service.call('listTrainingRuns', { params: { bench_id }, query }, { signal });
 
-/** All benchmarks' training runs, newest first, without progress. */
-export const everyPlainTrainingRun: ListSource<TrainingRun> = remembered.list({
-  key: trainingKeys.everyRun,
-  costly: true,
-  readPage: context =>
-    readAcross(context, {
-      noun: 'training runs',
-      operation: 'listTrainingRuns',
-      read: (benchId, query) => listRuns(context, benchId, query),
-    }),
-  activity: activityOfRuns,
+/** A benchmark's training runs, and all benchmarks', newest first, without progress. */
+export const { ofBenchmark: plainTrainingRunsOf, ofAll: everyPlainTrainingRun } = runLists<TrainingRun>({
+  ...{ remembered, keys: trainingKeys, operation: 'listTrainingRuns', noun: 'training runs', read: listRuns },
 });
-
-const runsOf = (benchId: string): ListSource<TrainingRun> =>
-  remembered.list(
-    {
-      key: trainingKeys.runsOf(benchId),
-      readPage: context =>
-        readPart('listTrainingRuns', benchmarkQuery(benchId), context, () =>
-          readRows(context.query, query => listRuns(context, benchId, query)),
-        ),
-      activity: activityOfRuns,
-    },
-    { parent: benchId },
-  );
 
 /**
  * Adds each run's progress to a list, unless other queries poll the runs. Reads it once for runs that ended before
@@ -171,7 +149,8 @@ function withProgress(source: ListSource<TrainingRun>): ListSource<ProgressedRun
 export const everyTrainingRun = withProgress(everyPlainTrainingRun);
 
 /** A benchmark's training runs with their progress. */
-export const trainingRunsOf = (benchId: string): ListSource<ProgressedRun> => withProgress(runsOf(benchId));
+export const trainingRunsOf = (benchId: string): ListSource<ProgressedRun> =>
+  withProgress(plainTrainingRunsOf(benchId));
 
 function asksProgress(run: ProgressedRun): boolean {
   const meaning = run.status && statusMeaning(run.status);
@@ -199,7 +178,7 @@ export function trainingRunQuery(runId: string): LiveQuery<ProgressedRun> {
   return remembered.one(query, runId, {
     listed: {
       by: 'listTrainingRuns',
-      in: parent => (parent === undefined ? everyPlainTrainingRun : runsOf(parent)),
+      in: parent => (parent === undefined ? everyPlainTrainingRun : plainTrainingRunsOf(parent)),
     },
     read: async ({ service, signal }, seen) => {
       const progress = await service.call('getTrainingProgress', { params: { training_run_id: runId } }, { signal });
