@@ -41,9 +41,8 @@ function requestText({ method, path, body }: Preview): string {
 export async function printRequests<Input>(
   send: Action<Input, unknown>,
   inputs: readonly Input[],
-  { service }: CommandContext,
+  { service, io }: CommandContext,
   { json }: ActFlags,
-  io: CommandIo,
 ): Promise<ExitCode> {
   const requests = inputs.flatMap(input => service.describe(noting => send(noting, input)));
   return printPreviews(requests, json, io);
@@ -167,8 +166,8 @@ export async function finish(
   again: () => Promise<object>,
   flags: ActFlags,
   context: CommandContext,
-  io: CommandIo,
 ): Promise<ExitCode> {
+  const { io } = context;
   if (flags.wait) io.note(clean`${ref.label} is ${ref.id}`, { id: ref.id });
   const noted = resourceOfKind(ref.kind)?.watch?.failedParts?.inStart?.(started) ?? [];
   for (const words of noted) io.note(clean`${ref.label}: ${words}`);
@@ -179,10 +178,10 @@ export async function finish(
   let code: ExitCode;
   try {
     const until = flags.until === undefined ? undefined : parseUntil(flags.until);
-    const alarms = new WatchedAlarms(context, io, false);
+    const alarms = new WatchedAlarms(context, false);
     const { timeout, among = 1 } = flags;
     const options = { timeout, among, until, noted, alarms, onChange: noteChange(ref, io) };
-    code = await untilEnded(ref, context, io, options);
+    code = await untilEnded(ref, context, options);
   } catch (error) {
     // A script needs the id of the work that it started.
     await printOutcome(started, ref, flags, io);

@@ -55,17 +55,16 @@ export async function awaitChange(
   ref: ResourceRef,
   options: Omit<WaitOptions, 'onChange'>,
   context: CommandContext,
-  io: CommandIo,
 ): Promise<Outcome> {
-  const note = noteChange(ref, io);
+  const note = noteChange(ref, context.io);
   let status: string | undefined;
   const onChange = (seen: FollowedState): Promise<void> => {
     status = seen.status;
     return note(seen);
   };
-  const code = await untilEnded(ref, context, io, { ...options, onChange }).catch(async (error: unknown) => {
+  const code = await untilEnded(ref, context, { ...options, onChange }).catch(async (error: unknown) => {
     const code = exitCodeAfterChange(error);
-    await io.fail(error, code);
+    await context.io.fail(error, code);
     return code;
   });
   return { code, status };

@@ -44,10 +44,9 @@ async function sendEach<Input extends object>(
   creation: Pick<Start<Input>, 'send'> & Creation,
   starts: readonly EachStart<Input>[],
   context: CommandContext,
-  io: CommandIo,
 ) {
   const { send, kind } = creation;
-  const { memory, signal } = context;
+  const { memory, signal, io } = context;
   const { startKeys } = memory;
   const { keyed = kind } = send;
   const begun: StartedWork[] = [];
@@ -80,7 +79,7 @@ async function sendEach<Input extends object>(
       continue;
     }
     try {
-      begun.push(await sendStart(creation, input, flags, context, io));
+      begun.push(await sendStart(creation, input, flags, context));
     } catch (error) {
       (mayHaveStarted(error) ? left.open : left.unsent).push(name);
       errors.push(error);
@@ -102,13 +101,13 @@ export async function beginEach<Input extends object>(
   starts: readonly EachStart<Input>[],
   flags: BeginFlags,
   context: CommandContext,
-  io: CommandIo,
 ): Promise<ExitCode> {
+  const { io } = context;
   if (flags.dryRun) {
     const inputs = starts.map(({ input }) => input);
-    return printRequests(creation.send, inputs, context, flags, io);
+    return printRequests(creation.send, inputs, context, flags);
   }
-  const { begun, left, codes } = await sendEach(creation, starts, context, io);
+  const { begun, left, codes } = await sendEach(creation, starts, context);
   if (begun.length < starts.length) {
     const started = begun.map(({ ref }) => clean`${ref.label} (${ref.id})`);
     const words = [
@@ -127,7 +126,7 @@ export async function beginEach<Input extends object>(
       };
       const own: CommandIo = Object.create(io, { print: { value: print } });
       const each = { ...flags, among: begun.length, isLine: true };
-      const code = await finish(ref, result, reread, each, context, own).catch(async (error: unknown) => {
+      const code = await finish(ref, result, reread, each, { ...context, io: own }).catch(async (error: unknown) => {
         const after = exitCodeAfterChange(error);
         await io.fail(error, after);
         return after;

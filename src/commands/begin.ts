@@ -20,7 +20,6 @@ import { type ActFlags, checkOutcomeField, finish, printRequests } from './act.t
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { resourceOrThrow } from './find.ts';
 import { runHint } from './find-checkpoint.ts';
-import type { CommandIo } from './io.ts';
 import { missingSecrets } from './readiness.ts';
 import { didYouMean } from './suggest.ts';
 import { type CommandContext, repeatAdvice } from './with-service.ts';
@@ -245,17 +244,17 @@ export async function sendStart<Input extends object>(
   input: Input,
   flags: BeginFlags,
   context: CommandContext,
-  io: CommandIo,
 ): Promise<StartedWork> {
+  const { io } = context;
   const { send } = creation;
   const { idempotencyKey, alone } = flags;
   // A signal must not kill the command: after a lost response, only its error reports that the work may have started.
   io.stopOnSignals?.();
-  const { service, memory, signal, note } = context;
+  const { service, memory, signal } = context;
   const isRepeat = mayBeRepeat(send, input, context);
   const onEarlier = async (earlier: EarlierStart): Promise<void> => {
     if (!isHarmlessRepeat(earlier, service)) throw await inDoubt(earlier, creation, input, alone, context);
-    note(
+    io.note(
       `${describeEarlierStart(earlier)} This repeats it with the same idempotency key, so it cannot start a second one.`,
     );
   };
@@ -279,9 +278,8 @@ export async function begin<Input extends object>(
   input: Input,
   flags: BeginFlags,
   context: CommandContext,
-  io: CommandIo,
 ): Promise<ExitCode> {
-  if (flags.dryRun) return printRequests(creation.send, [input], context, flags, io);
-  const { ref, result, reread } = await sendStart(creation, input, flags, context, io);
-  return finish(ref, result, reread, flags, context, io);
+  if (flags.dryRun) return printRequests(creation.send, [input], context, flags);
+  const { ref, result, reread } = await sendStart(creation, input, flags, context);
+  return finish(ref, result, reread, flags, context);
 }

@@ -46,11 +46,11 @@ const briefMs = 400;
 /** Completes from remembered rows and, if requests are allowed, from the service. Offers nothing after an error. */
 async function onService(
   { service: flags }: Line,
-  { environment }: CommandIo,
+  io: CommandIo,
   work: (context: CommandContext, mayAsk: boolean) => Promise<Candidate[]>,
 ): Promise<Candidate[]> {
   const { connectTo, openRemembered } = await import('./connect.ts');
-  const config = loadConfig(flags, environment);
+  const config = loadConfig(flags, io.environment);
   const { service } = config.profile;
   const key = service.kind === 'remote' ? service.apiKey?.origin : undefined;
   // The tab key must not start the local service, nor run a command that may ask for a password.
@@ -65,7 +65,9 @@ async function onService(
     const { compare } = config.preferences;
     // Notes, e.g. about an incomplete list, must not appear below the line that the user is typing.
     const note = (): void => {};
-    const context = { config, service, memory, compare, note, noteWait: note, signal: AbortSignal.timeout(quickMs) };
+    const silent: CommandIo = Object.create(io, { note: { value: note } });
+    const signal = AbortSignal.timeout(quickMs);
+    const context = { config, service, memory, compare, io: silent, noteWait: note, signal };
     return await work(context, mayAsk);
   } finally {
     memory.close();

@@ -93,7 +93,6 @@ interface ChangeRun {
   /** The past participle for messages: `cancelled`. */
   readonly participle: string;
   readonly flags: ActFlags & ServiceFlags;
-  readonly io: CommandIo;
   readonly context: CommandContext;
 }
 
@@ -115,11 +114,11 @@ async function changeAll(
   const participle = changes.find(({ verb }) => verb === command)?.participle ?? command;
   checkField(flags, [flags.wait ? waitedFor : changedSchema]);
   const work = async (context: CommandContext): Promise<ExitCode> => {
-    const run: ChangeRun = { command, participle, flags, io, context };
+    const run: ChangeRun = { command, participle, flags, context };
     if (!flags.dryRun) context.service.requireWrites();
     const found = await findEach(words, among, run);
     const send = changeEach(found);
-    if (flags.dryRun) return printRequests(send, found, context, flags, io);
+    if (flags.dryRun) return printRequests(send, found, context, flags);
     await confirmChange(found, run);
     const code = await changeFound(send, found, run);
     if (command === 'undeploy' && flags.wait && code === exitCodes.done) await noteServed(found, run);
@@ -129,10 +128,10 @@ async function changeAll(
 }
 
 /** Notes which deployment serves the slugs now, if one still does. An interruption does not undo the change. */
-async function noteServed(found: readonly Found[], { context, io }: ChangeRun): Promise<void> {
+async function noteServed(found: readonly Found[], { context }: ChangeRun): Promise<void> {
   const removed = found.map(({ row }) => row as Deployment);
   const words = await servedNow(removed, context).catch(() => undefined);
-  if (words) io.note(words);
+  if (words) context.io.note(words);
 }
 
 /** The resources that the words name, each once. @throws CommandError if one is not found */
@@ -171,7 +170,8 @@ async function findEach(
  * Asks before anything is lost; to take production down, the user must type its slug. Asks again if the question is out
  * of date when the user answers.
  */
-async function confirmChange(found: readonly Target[], { command, flags, io, context }: ChangeRun): Promise<void> {
+async function confirmChange(found: readonly Target[], { command, flags, context }: ChangeRun): Promise<void> {
+  const { io } = context;
   const consequences = [...new Set(found.map(({ action: { change } }) => capitalised(change.consequence)))].join(' ');
   const ask = async (rows: readonly Target[]): Promise<void> => {
     const outages = outagesOf(rows);
@@ -198,7 +198,7 @@ async function confirmChange(found: readonly Target[], { command, flags, io, con
 async function changeFound(send: Action<Target>, found: readonly Target[], run: ChangeRun): Promise<ExitCode> {
   const { context } = run;
   const answers = new Map<Target, unknown>();
-  run.io.stopOnSignals?.();
+  context.io.stopOnSignals?.();
   const left = await sendAll(context.service, send, found, {
     signal: context.signal,
     onSuccess: (each, _done, answer) => answers.set(each, answer),
@@ -228,8 +228,9 @@ async function changeFound(send: Action<Target>, found: readonly Target[], run: 
 async function afterFailure(
   each: Target,
   error: Error | undefined,
-  { participle, flags, io, context }: ChangeRun,
+  { participle, flags, context }: ChangeRun,
 ): Promise<Outcome | 'stopping' | Error> {
+  const { io } = context;
   const { waitUntil } = each.action.change;
   const status = flags.wait && waitUntil?.mayHaveEnded ? await statusOfRefused(each, error, context) : undefined;
   if (status !== undefined && hasEnded(status)) return endedBefore(each, status, io);
@@ -241,11 +242,8 @@ async function afterFailure(
 }
 
 /** With `--wait`, waits for the end of an accepted change. */
-async function afterRequest(
-  each: Target,
-  among: number,
-  { participle, flags, io, context }: ChangeRun,
-): Promise<Outcome> {
+async function afterRequest(each: Target, among: number, { participle, flags, context }: ChangeRun): Promise<Outcome> {
+  const { io } = context;
   const { waitUntil, nameOfRow } = each.action.change;
   if (!flags.wait || !waitUntil) return { code: exitCodes.done };
   const before = waitUntil.mayHaveEnded ? statusBefore(each) : undefined;
@@ -254,12 +252,7 @@ async function afterRequest(
   const options = { timeout: flags.timeout, among, change: awaitedChange(each, participle, waitUntil) };
   const ref = refOfFound(each);
   // Others with that name may remain, such as the deployment that serves a slug.
-  const outcome = await awaitChange(
-    { ...ref, label: nameOfRow?.(each.row as never) ?? ref.label },
-    options,
-    context,
-    io,
-  );
+  const outcome = await awaitChange({ ...ref, label: nameOfRow?.(each.row as never) ?? ref.label }, options, context);
   return waitUntil.mayHaveEnded ? endedByItself(each, outcome, participle, io) : outcome;
 }
 
@@ -267,8 +260,9 @@ async function printChange(
   each: Target,
   outcome: Outcome,
   answer: unknown,
-  { participle, flags, io, context }: ChangeRun,
+  { participle, flags, context }: ChangeRun,
 ): Promise<void> {
+  const { io } = context;
   const { resource, id, row } = each;
   const { code, status = null, endedUnchanged } = outcome;
   const isDone = code === exitCodes.done;
@@ -313,19 +307,14 @@ export async function promoteOne(
     const { send } = flags.undo ? unpromote.change : promote.sends;
     const demoted = flags.demote === undefined ? undefined : await findAmong(among, flags.demote, context, 'write');
     const input = { deployment_id: found.id, ...(demoted && { demote_deployment_id: demoted.id }) };
-    if (flags.dryRun) return printRequests(send, [input], context, flags, io);
+    if (flags.dryRun) return printRequests(send, [input], context, flags);
     context.service.requireWrites();
     const row = found.row as Deployment;
     const slug = calledName(row);
     if (!flags.yes && flags.undo) {
       const action = unpromote as unknown as ChangeAction<object>;
-      await confirmChange([{ ...found, action }], {
-        command: 'unpromote',
-        participle: 'unpromoted',
-        flags,
-        io,
-        context,
-      });
+      const run = { command: 'unpromote', participle: 'unpromoted', flags, context };
+      await confirmChange([{ ...found, action }], run);
     } else if (!flags.yes) {
       const promoted = await withOrigin(row, context);
       const left = demoted && (await withOrigin(demoted.row as Deployment, context));
@@ -369,7 +358,7 @@ export async function reward({ args, flags }: CommandInput<'reward'>, io: Comman
     { touches: logReward.touches, keyed: 'logReward', keyIsId: true, keyFlag: '--reward-id ID' },
   );
   return withService(flags, io, async context => {
-    if (flags.dryRun) return printRequests(send, [input], context, flags, io);
+    if (flags.dryRun) return printRequests(send, [input], context, flags);
     const { service, memory, signal } = context;
     const onEarlier = (earlier: EarlierStart): void => {
       const words = describeEarlierStart(earlier);
@@ -404,7 +393,7 @@ export async function setSecret(
     if (!flags.dryRun) context.service.requireWrites();
     const value = flags.dryRun ? '' : await readSecret(name, io);
     const input = { name, value, description: flags.description };
-    if (flags.dryRun) return printRequests(createSecret, [input], context, flags, io);
+    if (flags.dryRun) return printRequests(createSecret, [input], context, flags);
     if (value === '')
       throw new CommandError(clean`The value of ${name} is empty. Pipe it in: benchtop secret set ${name} < FILE`);
     io.stopOnSignals?.();

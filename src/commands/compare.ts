@@ -79,7 +79,7 @@ const isUnreported = ({ row }: Found): boolean => {
 };
 
 /** Notes which runs have no status, unless --ended treats them as ended. */
-function noteUnreported(runs: readonly Found[], ended: boolean | undefined, { note }: CommandIo): void {
+function noteUnreported(runs: readonly Found[], ended: boolean, { note }: CommandIo): void {
   const open = [...new Set(runs.filter(isUnreported).map(({ id }) => id))];
   if (open.length === 0 || ended) return;
   const [words, whose] = [enumerated(open), open.length === 1 ? 'its' : 'their'];
@@ -226,9 +226,9 @@ export function checkBenchmarks(found: readonly Found[], { note }: Pick<CommandI
 export async function findRuns(
   words: readonly string[],
   context: CommandContext,
-  ended: boolean | undefined,
-  io: CommandIo,
+  ended = false,
 ): Promise<readonly Found[]> {
+  const { io } = context;
   const ofTraining = 'to compare the curves of training runs, press i in their list in the workbench';
   const find = (word: string): Promise<Found> =>
     findAmong([resourceOrThrow('runs')], word, context).catch(async (error: unknown) => {
@@ -369,7 +369,6 @@ async function regradeRuns(
   runs: readonly ComparedRun[],
   grader: Regrader,
   context: CommandContext,
-  { note }: CommandIo,
 ): Promise<{ readonly items: readonly ComparedRun[]; readonly isGraded: boolean }> {
   const items: ComparedRun[] = [];
   let isGraded = true;
@@ -385,7 +384,9 @@ async function regradeRuns(
       unnamed > 0 && `${unnamed} without a trajectory`,
       ungraded.length > 0 && clean`${ungraded.length} not gradable (${describeUngraded(ungraded)})`,
     ].filter(each => each !== false);
-    note([clean`${run.name}: ${graded} of ${counted(rewards.length, 'rollout')} regraded`, ...others].join(', '));
+    context.io.note(
+      [clean`${run.name}: ${graded} of ${counted(rewards.length, 'rollout')} regraded`, ...others].join(', '),
+    );
     // The recorded mean is the other grader's.
     items.push({ ...run, read: { ...run.read, rewards, recorded: undefined, failed } });
     isGraded &&= ungraded.length + unnamed === 0;
@@ -399,9 +400,9 @@ async function compareFound(
   options: ComparisonOptions,
   flags: CommandInput<'compare'>['flags'],
   context: CommandContext,
-  io: CommandIo,
   chosen: ReturnType<typeof graderIn>,
 ): Promise<number> {
+  const { io } = context;
   const named = found.map(({ id, ids, name, row }) => {
     const pool = ids.length > 1 ? ids : undefined;
     const run = row as EvalRun;
@@ -411,7 +412,7 @@ async function compareFound(
   if (note) io.note(note);
   if (dropped > 0) io.note(`${counted(dropped, 'reward')} could not be read: not counted in these means.`);
   const { items, isGraded } = chosen
-    ? await regradeRuns(own, chosen.graderFor(context.service, options.range), context, io)
+    ? await regradeRuns(own, chosen.graderFor(context.service, options.range), context)
     : { items: own, isGraded: true };
   if (flags.rewardRange !== undefined) checkRange(items, options.range);
   const pools = found.map(({ ids }) => ids);
@@ -436,12 +437,12 @@ export async function run(
   const chosen = graderIn(flags, io);
   return withService(flags, io, async context => {
     const options = comparisonOptions(flags, context);
-    const found = await findRuns(words, context, flags.ended, io);
+    const found = await findRuns(words, context, flags.ended);
     const isPlainPair = found.length === 2 && !flags.pool;
     if (!isPlainPair && new Set(found.map(({ id }) => id)).size < found.length)
       throw new CommandError('A run is named twice.');
     const runs = comparedOf(found, flags.pool, io);
     checkCount(runs);
-    return compareFound(runs, options, flags, context, io, chosen);
+    return compareFound(runs, options, flags, context, chosen);
   });
 }

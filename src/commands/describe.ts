@@ -11,7 +11,7 @@ import { clean } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { findAmong, isNone, lookUp, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
-import { noteUnreadable, printRecord } from './output.ts';
+import { noteUnreadable, printRecord, type RecordFlags } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
@@ -19,7 +19,7 @@ export async function run({ args: [word = ''], flags }: CommandInput<'describe'>
   return withService(flags, io, async context => {
     const found = findAmong([resourceOrThrow('training')], word, context);
     const { id, row } = await found.catch((error: unknown) => rejectOther(error, word, context));
-    if (flags.audit) return printAudit(id, context, { flags, io });
+    if (flags.audit) return printAudit(id, flags, context);
     let isPart = false;
     const unread = (what: string) => (error: unknown) => {
       context.signal.throwIfAborted();
@@ -96,12 +96,8 @@ async function readTeaching(
   };
 }
 
-interface Output {
-  readonly flags: CommandInput<'describe'>['flags'];
-  readonly io: CommandIo;
-}
-
-async function printAudit(id: string, context: CommandContext, { flags, io }: Output): Promise<number> {
+async function printAudit(id: string, flags: RecordFlags, context: CommandContext): Promise<number> {
+  const { io } = context;
   const { findings, read, unread } = await readAudit(id, context.compare.rewardRange, context);
   for (const { what, error } of unread) io.note(clean`${what} could not be read. ${describeError(error)}`);
   const record = {

@@ -14,7 +14,7 @@ import { withRollouts } from './with-rollouts.ts';
 
 export async function run({ args: [word = ''], flags }: CommandInput<'failures'>, io: CommandIo): Promise<number> {
   return withRollouts({ word }, flags, io, async (context, name) => {
-    const { id, rows, rewards, unread } = await readRollouts(name, context, io, {
+    const { id, rows, rewards, unread } = await readRollouts(name, context, {
       read: async owner => withEnds(await readOwn(owner, context), context),
     });
     const classes = outcomeClasses(rows);

@@ -184,14 +184,14 @@ function ambiguous(word: string, readings: readonly CheckpointReading<Found>[], 
 export function checkAll(
   checkpoints: readonly Checkpoint[],
   what: string,
-  { note }: Pick<CommandContext, 'note'>,
+  { io }: Pick<CommandContext, 'io'>,
   use: Use,
 ): void {
   const unread = unreadCheckpoints(checkpoints);
   if (unread === undefined) return;
   const why = `${what} is not known: ${unread}.`;
   if (use === 'write') throw new CommandError(`${why} Give the id of a checkpoint. Nothing was changed.`);
-  note(why);
+  io.note(why);
 }
 
 /** The ways to read a word as a training run's name, on its own or with one of its checkpoints. */

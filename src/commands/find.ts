@@ -191,12 +191,12 @@ export type Use = 'read' | 'write';
  *
  * @throws CommandError for a write if the list was not read to its end
  */
-export function checkOnly(found: Found, { unread, isCutOff }: Gaps = noGaps, { note }: CommandContext, use: Use): void {
+export function checkOnly(found: Found, { unread, isCutOff }: Gaps = noGaps, { io }: CommandContext, use: Use): void {
   if (unread.length === 0) return;
   const why = clean`another ${singularName(found.resource)} may have that name, because not all rows could be read: ${unread.join('. ')}.`;
   if (use === 'write' && isCutOff)
     throw new CommandError(`Give the id. ${nameOf(found)} has that name, but ${why} Nothing was changed.`);
-  note(`${nameOf(found)} was found by its name, but ${why}`);
+  io.note(`${nameOf(found)} was found by its name, but ${why}`);
 }
 
 /**
@@ -223,7 +223,7 @@ export async function findAmong(
   if (!first) throw none;
   if (isOneServing) {
     const what = enumerated(among.map(pluralName), 'or');
-    context.note(clean`${named.length} ${what} are named ${word}. This is ${first.id}, which serves ${word}.`);
+    context.io.note(clean`${named.length} ${what} are named ${word}. This is ${first.id}, which serves ${word}.`);
   }
   if (others.length > 0) throw severalNamed(among, word, found, context);
   checkOnly(first, gaps, context, use);

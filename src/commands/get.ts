@@ -39,7 +39,8 @@ interface Known {
 }
 
 /** Reads the values that the record leaves out. */
-async function knownOf(resource: Resource, row: object, context: CommandContext, io: CommandIo): Promise<Known> {
+async function knownOf(resource: Resource, row: object, context: CommandContext): Promise<Known> {
+  const { io } = context;
   const { kind, list, watch } = resource;
   const id = list({}).id(row);
   const look = kind === undefined || !watch?.details ? undefined : await lookAt({ kind, id, label: id }, context);
@@ -137,7 +138,7 @@ export async function run({ args, flags }: CommandInput<'get'>, io: CommandIo): 
     const [field] = flags.field?.split('.') ?? [];
     const { resource, id, row } = await findToShow(among, word, context);
     const isOfRow = field !== undefined && (field === 'id' || hasValue(row, field));
-    const known = isOfRow ? { facts: [], record: row } : await knownOf(resource, row, context, io);
+    const known = isOfRow ? { facts: [], record: row } : await knownOf(resource, row, context);
     if (printsRecord(flags)) {
       const schema = flags.field === undefined ? undefined : await rowSchema(resource, context);
       const mayLack = (names: readonly string[]): boolean =>

@@ -395,7 +395,7 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
     const notes = hasNotes(resource) && new Notes(() => connected.memory, connected.config.preferences.triage);
     for (const [id, ofRow] of notes ? notes.byId() : []) byId.set(id, ofRow);
     const scope = await scopeOf(flags, resource, context);
-    const measured = await measuredRows(resource, named, scope, flags, context, io);
+    const measured = await measuredRows(resource, named, scope, flags, context);
     const printed = new PrintedRows(resource, resource.list(scope).id, flags, measured, io);
     const { sort, field } = printed.named([]);
     const fields = new NamedFields(resource, measured.columns([]), [...named.shown, sort, field], context);
@@ -477,7 +477,6 @@ async function measuredRows(
   scope: Scope,
   flags: Flags,
   context: CommandContext,
-  io: CommandIo,
 ): Promise<MeasuredRows> {
   const options = {
     filter: flags.filter ?? '',
@@ -489,7 +488,7 @@ async function measuredRows(
     range: context.compare.rewardRange,
     ...(flags.baseline !== undefined && { baseline: await idNamed(resource, flags.baseline, context) }),
   };
-  return new MeasuredRows(resource, resource.list(scope).id, options, context, io);
+  return new MeasuredRows(resource, resource.list(scope).id, options, context);
 }
 
 /** The columns to print, to sort by and for `--field`. @throws CommandError for an unknown name */

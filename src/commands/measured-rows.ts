@@ -10,7 +10,6 @@ import { ServiceError } from '../service/errors.ts';
 import { counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { CommandError } from './exit.ts';
-import type { CommandIo } from './io.ts';
 import { withAlarms } from './listed-alarms.ts';
 import type { CommandContext } from './with-service.ts';
 
@@ -55,7 +54,7 @@ export async function withMeasured<Row extends object>(
   resource: Resource,
   rows: readonly Row[],
   columns: ReadonlySet<string>,
-  context: QueryContext & Pick<CommandContext, 'compare' | 'note'>,
+  context: QueryContext & Pick<CommandContext, 'compare' | 'io'>,
 ): Promise<readonly Row[]> {
   const { measures } = resource;
   if (!measures) return rows;
@@ -65,7 +64,7 @@ export async function withMeasured<Row extends object>(
     onUnread: (_, { message }) => unread.push(message),
   });
   const some = counted(unread.length, singularName(resource), pluralName(resource));
-  if (unread.length > 0) context.note(clean`The rewards of ${some} could not be read: ${unread[0]}`);
+  if (unread.length > 0) context.io.note(clean`The rewards of ${some} could not be read: ${unread[0]}`);
   return read as readonly Row[];
 }
 
@@ -73,7 +72,6 @@ export class MeasuredRows {
   readonly #resource: Resource;
   readonly #options: MeasuredOptions;
   readonly #context: CommandContext;
-  readonly #io: Pick<CommandIo, 'note'>;
   readonly #first: ReadonlySet<string>;
   readonly #shown: ReadonlySet<string>;
   /**
@@ -99,17 +97,10 @@ export class MeasuredRows {
   /** Whether the filter names a column that depends on the rows, so all must be read before the first is printed. */
   readonly needsAll: boolean;
 
-  constructor(
-    resource: Resource,
-    id: (row: object) => string,
-    options: MeasuredOptions,
-    context: CommandContext,
-    io: Pick<CommandIo, 'note'>,
-  ) {
+  constructor(resource: Resource, id: (row: object) => string, options: MeasuredOptions, context: CommandContext) {
     this.#resource = resource;
     this.#options = options;
     this.#context = context;
-    this.#io = io;
     this.#id = id;
     const { measures } = resource;
     const columns = this.columns([]);
@@ -259,18 +250,18 @@ export class MeasuredRows {
   /** Notes the parts that were not read. */
   note(): void {
     const titles = this.#titles(id => this.#first.has(id) || this.#shown.has(id)).join(', ');
-    if (this.#problem !== undefined) this.#io.note(`${titles} could not be read: ${this.#problem}`);
+    if (this.#problem !== undefined) this.#context.io.note(`${titles} could not be read: ${this.#problem}`);
     const unread = [...this.#unread];
     const named = unread.slice(0, maxNamed).map(id => clean`${id}`);
     const more = unread.length > maxNamed ? ` and ${unread.length - maxNamed} more` : '';
     const order = this.#isForOrder && this.#first.size > 0 ? ' Rows without the value come last.' : '';
     if (unread.length > 0) {
       const them = `${counted(unread.length, 'row')} (${named.join(', ')}${more})`;
-      this.#io.note(`${titles} could not be read for ${them}: ${this.#reason}${order}`);
+      this.#context.io.note(`${titles} could not be read for ${them}: ${this.#reason}${order}`);
     }
     if (this.#beyond === 0) return;
     const left = counted(this.#beyond, 'further row');
-    this.#io.note(
+    this.#context.io.note(
       `${titles}: read for the first ${maxMeasuredRows} rows, not for ${left}. Narrow the list, e.g. with --benchmark.`,
     );
   }

@@ -108,7 +108,7 @@ const noted = resources.filter(({ kind = '' }) => noteKinds.includes(kind));
  * @throws CommandError for the id of a resource that takes no notes; as `findAmong` does if nothing has the word
  */
 async function subjectOf(word: string, context: CommandContext): Promise<Noted> {
-  const { memory, service, signal, note } = context;
+  const { memory, service, signal, io } = context;
   // A remembered id's kind is certain; the form of an id is only a hint.
   for (const kind of noteKinds) {
     const seen = memory.find(kind, word);
@@ -123,7 +123,7 @@ async function subjectOf(word: string, context: CommandContext): Promise<Noted> 
   } catch (error) {
     signal.throwIfAborted();
     if (kind === undefined || !isUnasked(error)) throw error;
-    note(clean`It is not known whether there is a ${kind} ${word}: ${error.message}`);
+    io.note(clean`It is not known whether there is a ${kind} ${word}: ${error.message}`);
     return { kind, id: word, label: word };
   }
 }
@@ -143,7 +143,7 @@ async function checkMessage({ kind, id, label }: Noted, message: number, context
   } catch (error) {
     context.signal.throwIfAborted();
     if (!isUnasked(error)) throw error;
-    context.note(clean`It is not known whether ${label} has a message ${message}: ${error.message}`);
+    context.io.note(clean`It is not known whether ${label} has a message ${message}: ${error.message}`);
   }
 }
 

@@ -37,7 +37,7 @@ const unlessMissing = <Answer>(reading: Promise<Answer>, none: Answer): Promise<
     return none;
   });
 
-async function reportOn({ resource, id, row }: Found, rules: AlarmRules, context: CommandContext, io: CommandIo) {
+async function reportOn({ resource, id, row }: Found, rules: AlarmRules, context: CommandContext) {
   const { rewardRange } = context.compare;
   if (resource.kind !== 'training') {
     const label = labelOf(resource, row);
@@ -53,7 +53,7 @@ async function reportOn({ resource, id, row }: Found, rules: AlarmRules, context
     unlessMissing(trainerRewardsQuery(id, true).read(context), emptyCurve),
     unlessMissing(checkpointTimesQuery(id, true).read(context), []),
   ]);
-  for (const answer of [heldOut, trainer]) noteUnreadable(answer, io);
+  for (const answer of [heldOut, trainer]) noteUnreadable(answer, context.io);
   const history = historyOf(row as TrainingRun, { heldOut, trainer }, checkpoints, context.memory);
   return reportOf(history, rules, rewardRange);
 }
@@ -83,7 +83,7 @@ export function printPastAlarms(
     const found = await findAmong([resourceOrThrow('training'), resourceOrThrow('runs')], word, context);
     const { resource, id, row } = found;
     const rules = await alarmRulesOf(resource.parent?.(row) ?? undefined, context);
-    const report = await reportOn(found, rules, context, io);
+    const report = await reportOn(found, rules, context);
     const timeOf = (ms: number): string => (io.columns === undefined ? new Date(ms).toISOString() : clockOrDay(ms));
     const record = { kind: resource.kind, id, label: labelOf(resource, row), ...fieldsOf(report) };
     await printRecord(record, id, flags, io, { text: () => `${reportLines(report, rules, timeOf).join('\n')}\n` });

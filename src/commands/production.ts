@@ -19,5 +19,5 @@ export async function confirmEntry(
   const audited = from_run ? ` ${await readAuditText(from_run, context)}` : '';
   const askOnce = ({ words }: ReplacementText): Promise<void> => ask(`${words}${audited}`);
   const again = (shown: ReplacementText) => recheckReplaced(entry, shown, context);
-  await confirmed(await replacedNow(entry, context), askOnce, again, context.note);
+  await confirmed(await replacedNow(entry, context), askOnce, again, context.io.note);
 }

@@ -33,7 +33,7 @@ export async function run({ args: [word = ''], flags }: CommandInput<'regrade'>,
     const problem = flags.passAt === undefined ? undefined : passAtProblem(flags.passAt, range);
     if (problem !== undefined)
       throw new CommandError(`--pass-at takes ${problem}. Other rewards need --reward-range LO..HI.`);
-    const { id, ...rollouts } = await readRollouts(name, context, io);
+    const { id, ...rollouts } = await readRollouts(name, context);
     const graded: Regraded[] = [];
     const left = { failed: 0, running: 0 };
     await regradeAll(rollouts.rows, grader.graderFor(context.service, range), context, {

@@ -33,7 +33,7 @@ export async function run({ args: words, flags }: CommandInput<'report'>, io: Co
     const report = async () => {
       if (word === undefined) return flaggedReport(reading);
       if (others.length > 0) {
-        const runs = await findRuns(words, context, undefined, io);
+        const runs = await findRuns(words, context);
         if (new Set(runs.map(({ id }) => id)).size < runs.length) throw new CommandError('A run is named twice.');
         return comparisonReport(
           runs.map(({ row }) => row as EvalRun),
@@ -41,7 +41,7 @@ export async function run({ args: words, flags }: CommandInput<'report'>, io: Co
           reading,
         );
       }
-      const found = await readRollouts(name, context, io);
+      const found = await readRollouts(name, context);
       code = codeOf(found);
       return rolloutsReport(found, found, flags, reading);
     };

@@ -2,7 +2,6 @@
 import { type OwnRollouts, readRollouts as readOwn } from '../rollouts/read.ts';
 import { exitCodes } from './exit.ts';
 import { type Found, findAmong, resourceOrThrow } from './find.ts';
-import type { CommandIo } from './io.ts';
 import type { CommandContext } from './with-service.ts';
 
 export type FoundRollouts = Found & OwnRollouts;
@@ -18,11 +17,10 @@ export const codeOf = (...read: readonly (Pick<OwnRollouts, 'unread'> | undefine
 export async function readRollouts(
   word: string,
   context: CommandContext,
-  io: Pick<CommandIo, 'note'>,
-  { among = ['runs', 'training', 'datasets'], read = readOwn } = {},
+  { among = ['runs', 'training', 'datasets'], read = readOwn, prefix = '' } = {},
 ): Promise<FoundRollouts> {
   const found = await findAmong(among.map(resourceOrThrow), word, context);
   const rollouts = await read(found, context);
-  for (const note of rollouts.notes) io.note(`${note}.`);
+  for (const note of rollouts.notes) context.io.note(`${prefix}${note}.`);
   return { ...found, ...rollouts };
 }

@@ -70,8 +70,7 @@ async function withOffered(
   choices: readonly StartChoice[],
   { options: operation }: RunStart,
   { dryRun }: RunCommand['flags'],
-  { service, signal }: CommandContext,
-  io: CommandIo,
+  { service, signal, io }: CommandContext,
 ): Promise<readonly StartChoice[]> {
   const answers = new Map<string | undefined, unknown>();
   for (const choice of choices) {
@@ -174,7 +173,7 @@ async function startRun(command: RunCommand, run: RunStart, io: CommandIo): Prom
     });
     const other = chosen.map(each => otherModel(from ?? '', each)).find(words => words !== undefined);
     if (other !== undefined) throw new CommandError(`${other}. Nothing was started.`);
-    const choices = await withOffered(chosen, run, flags, context, io);
+    const choices = await withOffered(chosen, run, flags, context);
     const planned = planStarts(run, choices, { names: memory.names(run.kind), remembered: memory });
     if (flags.dryRun) io.note(`Estimate: ${await describeCost(run, benchmark, planned, context)}.`);
     const starts = planned.map(({ input }, index): EachStart<RunInput> => {
@@ -187,8 +186,8 @@ async function startRun(command: RunCommand, run: RunStart, io: CommandIo): Prom
     });
     const [first, ...more] = starts;
     const creation = { ...run, benchmark };
-    if (!first || more.length > 0) return beginEach(creation, starts, { ...flags, model: undefined }, context, io);
-    return begin(creation, first.input, first.flags, context, io);
+    if (!first || more.length > 0) return beginEach(creation, starts, { ...flags, model: undefined }, context);
+    return begin(creation, first.input, first.flags, context);
   });
 }
 
@@ -237,8 +236,8 @@ export async function deployableCheckpoint(word: string, context: CommandContext
     const words = clean`The service reports that ${checkpoint} cannot be deployed. Nothing was changed.`;
     throw new CommandError(words, exitCodes.failed);
   }
-  const { service, note, signal } = context;
-  const last = await lastDeployable(service, run.training_run_id, note, { signal }).catch((error: unknown) => {
+  const { service, io, signal } = context;
+  const last = await lastDeployable(service, run.training_run_id, io.note, { signal }).catch((error: unknown) => {
     if (!(error instanceof NoCheckpointError)) throw error;
     throw new CommandError(`${error.message} Nothing was changed.`, exitCodes.failed);
   });
@@ -278,7 +277,7 @@ export async function deploy({ args: [word = ''], flags }: CommandInput<'deploy'
         await confirmEntry({ slug: model_slug, from_run }, ask, context);
       }
     }
-    return begin(start, input, flags, context, io);
+    return begin(start, input, flags, context);
   });
 }
 
@@ -287,6 +286,6 @@ export async function build({ args: [word], flags }: CommandInput<'build'>, io: 
   checkPrinted(flags, change);
   return withService(flags, io, async context => {
     const benchmark = await benchmarkOf(word, context);
-    return begin({ ...change, benchmark }, benchmark, flags, context, io);
+    return begin({ ...change, benchmark }, benchmark, flags, context);
   });
 }

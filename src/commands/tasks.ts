@@ -72,11 +72,10 @@ export async function run({ args: [word = ''], flags }: CommandInput<'tasks'>, i
     throw new CommandError('--steps takes steps of training, e.g. 50..60, 50.. or 50.');
   }
   return withRollouts({ word, takesFile: flags.base === undefined }, flags, io, async (context, name) => {
-    const owner = await readRollouts(name, context, io);
+    const owner = await readRollouts(name, context);
     const { id, rewards } = owner;
     const rows = ofSteps(owner.rows, steps);
-    const ofBase = { note: (words: string) => io.note(`${flags.base}: ${words}`) };
-    const read = (base: string) => readRollouts(base, context, ofBase, { among: ['runs'] });
+    const read = (base: string) => readRollouts(base, context, { among: ['runs'], prefix: `${base}: ` });
     const other = flags.base === undefined ? undefined : await read(flags.base);
     if (other) checkBenchmarks([owner, other], io);
     const tasks = groupsOf(rows, {

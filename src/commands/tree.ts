@@ -41,7 +41,7 @@ const maxRunsRead = 100;
 export async function run({ args: [word], flags }: CommandInput<'tree'>, io: CommandIo): Promise<number> {
   return withService(flags, io, async context => {
     const target = word === undefined ? undefined : await findTarget(word, context);
-    const all = await readTree(target?.benchmark, context, io);
+    const all = await readTree(target?.benchmark, context);
     const rows = target === undefined || target.key === undefined ? all : branchOf(all, target.key);
     if (!rows) {
       const why =
@@ -92,7 +92,7 @@ async function findTarget(word: string, context: CommandContext) {
   return { benchmark: search?.found?.run?.bench_id ?? undefined, key };
 }
 
-async function rowsOf(name: string, scope: Scope, context: CommandContext, io: CommandIo): Promise<readonly object[]> {
+async function rowsOf(name: string, scope: Scope, context: CommandContext): Promise<readonly object[]> {
   const rows: object[] = [];
   let notes: readonly string[] = [];
   try {
@@ -106,7 +106,7 @@ async function rowsOf(name: string, scope: Scope, context: CommandContext, io: C
     const words = isNotOffered(error) ? '' : `The tree lacks ${pluralName(resourceOrThrow(name))}: `;
     notes = [`${words}${error.message}`];
   }
-  for (const note of notes) io.note(note);
+  for (const note of notes) context.io.note(note);
   return rows;
 }
 
@@ -114,17 +114,17 @@ async function rowsOf(name: string, scope: Scope, context: CommandContext, io: C
  * Reads a benchmark's tree with all its checkpoints or, without a benchmark, the tree of all benchmarks with only the
  * checkpoints that other resources refer to.
  */
-async function readTree(benchmark: string | undefined, context: CommandContext, io: CommandIo) {
+async function readTree(benchmark: string | undefined, context: CommandContext) {
   const scope = benchmark === undefined ? {} : { benchmark };
   const [benchmarks, runs, training, deployments] = await Promise.all([
-    rowsOf('benchmarks', {}, context, io) as Promise<readonly Benchmark[]>,
-    rowsOf('runs', scope, context, io) as Promise<readonly EvalRun[]>,
-    rowsOf('training', scope, context, io) as Promise<readonly TrainingRun[]>,
-    rowsOf('deployments', {}, context, io) as Promise<readonly Deployment[]>,
+    rowsOf('benchmarks', {}, context) as Promise<readonly Benchmark[]>,
+    rowsOf('runs', scope, context) as Promise<readonly EvalRun[]>,
+    rowsOf('training', scope, context) as Promise<readonly TrainingRun[]>,
+    rowsOf('deployments', {}, context) as Promise<readonly Deployment[]>,
   ]);
   const isWhole = benchmark === undefined;
-  const parts = isWhole ? new Map<string, KnownTraining>() : await readParts(training, context, io);
-  const heldOut = isWhole ? await readHeldOut(training, context, io) : undefined;
+  const parts = isWhole ? new Map<string, KnownTraining>() : await readParts(training, context);
+  const heldOut = isWhole ? await readHeldOut(training, context) : undefined;
   const listed = benchmarks.filter(({ bench_id }) => benchmark === undefined || bench_id === benchmark);
   const rows = treeRows({
     ...{ training, parts, deployments },
@@ -139,7 +139,7 @@ async function readTree(benchmark: string | undefined, context: CommandContext, 
       ...training.map(each => ['training', each.training_run_id] as const),
     ],
     rows,
-    io,
+    context.io,
   );
   // Drop other benchmarks' deployments.
   return benchmark === undefined ? rows : rows.filter(({ kind, path }) => kind !== 'deployment' || path.length > 0);
@@ -162,15 +162,15 @@ function firstOf(training: readonly TrainingRun[], what: string, advice: string,
 }
 
 /** The training runs' held-out rewards, as in their list: one request each, except for remembered ones. */
-async function readHeldOut(training: readonly TrainingRun[], context: CommandContext, io: CommandIo) {
-  const read = firstOf(training, 'held-out rewards', 'Name a benchmark to see those of its runs.', io);
+async function readHeldOut(training: readonly TrainingRun[], context: CommandContext) {
+  const read = firstOf(training, 'held-out rewards', 'Name a benchmark to see those of its runs.', context.io);
   const rows = await withMeasured(resourceOrThrow('training'), read, new Set(['held-out']), context);
   return new Map(rows.map(({ training_run_id: id, held_out }: MeasuredTraining) => [id, held_out]));
 }
 
-async function readParts(training: readonly TrainingRun[], context: CommandContext, io: CommandIo) {
+async function readParts(training: readonly TrainingRun[], context: CommandContext) {
   const parts = new Map<string, KnownTraining>();
-  const read = firstOf(training, 'checkpoints', 'Name another run to see its checkpoints.', io);
+  const read = firstOf(training, 'checkpoints', 'Name another run to see its checkpoints.', context.io);
   await inParallel(read, async ({ training_run_id: id }) => {
     const { service, signal } = context;
     const [checkpoints = [], heldOut = []] = await Promise.all([

@@ -21,7 +21,6 @@ import { clean } from '../text/sanitise.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
 import { describeUnseenEnd, type Following, follow, openBecause } from './follow.ts';
 import type { FollowedState } from './followed-state.ts';
-import type { CommandIo } from './io.ts';
 import { readRewards, type Until, UntilJudge } from './until.ts';
 import type { WatchedAlarms } from './watch-alarms.ts';
 import { type CommandContext, describeRateLimit } from './with-service.ts';
@@ -178,7 +177,6 @@ async function lookWithFailure(ref: ResourceRef, context: QueryContext): Promise
 class EndWait {
   readonly #ref: ResourceRef;
   readonly #context: CommandContext;
-  readonly #io: CommandIo;
   readonly #options: WaitOptions;
   readonly #parts: ReturnType<typeof partReporter>;
   readonly #judge: UntilJudge | undefined;
@@ -197,13 +195,12 @@ class EndWait {
   #last: FollowedState | undefined;
   #caution: Promise<string | undefined> | undefined;
 
-  constructor(ref: ResourceRef, context: CommandContext, io: CommandIo, options: WaitOptions) {
+  constructor(ref: ResourceRef, context: CommandContext, options: WaitOptions) {
     const { change, until, noted = [] } = options;
     this.#ref = ref;
     this.#context = context;
-    this.#io = io;
     this.#options = options;
-    this.#parts = partReporter(ref, io.note, noted);
+    this.#parts = partReporter(ref, context.io.note, noted);
     this.#judge = until && ref.kind === 'run' ? new UntilJudge(until) : undefined;
     this.#isLast = change?.isLast ?? isLastOf(ref);
     this.#needsNoStatus = this.#judge !== undefined || change?.readState !== undefined;
@@ -211,13 +208,13 @@ class EndWait {
 
   async run(): Promise<ExitCode> {
     const { signal } = this.#context;
-    this.#io.stopOnSignals?.();
-    this.#io.exitUnread?.(exitCodes.endUnseen);
+    this.#context.io.stopOnSignals?.();
+    this.#context.io.exitUnread?.(exitCodes.endUnseen);
     try {
       const code = await this.#ended(await this.#follow());
       return code === exitCodes.done ? (this.#options.alarms?.code ?? code) : code;
     } catch (error) {
-      if (this.#io.signal.aborted) return this.#interrupted();
+      if (this.#context.io.signal.aborted) return this.#interrupted();
       if (!signal.aborted) throw error;
       return this.#options.stop?.aborted ? exitCodes.done : this.#late();
     }
@@ -232,8 +229,8 @@ class EndWait {
       onChange: seen => this.#report(seen),
       // A failed request is not worth a note, because it is retried in a moment.
       ...(!change && { onWait: () => this.#parts.report(this.#reading()).catch(() => undefined) }),
-      note: this.#io.note,
-      intervals: sharedBy(among, this.#io.poll ?? config.preferences.poll),
+      note: this.#context.io.note,
+      intervals: sharedBy(among, this.#context.io.poll ?? config.preferences.poll),
       gate: service.gate.state,
       signal,
       isLast: status => this.#isJudgedOver || this.#isLast(status),
@@ -289,7 +286,7 @@ class EndWait {
   }
 
   #noteOnce(words: string): void {
-    if (!this.#noted.has(words)) this.#io.note(clean`${this.#ref.label}: ${words}`);
+    if (!this.#noted.has(words)) this.#context.io.note(clean`${this.#ref.label}: ${words}`);
     this.#noted.add(words);
   }
 
@@ -299,7 +296,7 @@ class EndWait {
     const { label, id } = this.#ref;
     if (isDone(status)) return exitCodes.done;
     if (until && this.#isJudgedOver && !this.#isLast(status)) {
-      this.#io.note(clean`${label} counts as ended by --until ${until.words}.`, { id, until: until.words });
+      this.#context.io.note(clean`${label} counts as ended by --until ${until.words}.`, { id, until: until.words });
       return exitCodes.done;
     }
     if (!this.#isLast(status)) {
@@ -312,7 +309,7 @@ class EndWait {
 
   #adviseUntil(): void {
     const { kind, id } = this.#ref;
-    if (kind === 'run' && !this.#options.change) this.#io.note(untilAdvice, { id });
+    if (kind === 'run' && !this.#options.change) this.#context.io.note(untilAdvice, { id });
   }
 
   #interrupted(): ExitCode {
@@ -320,7 +317,7 @@ class EndWait {
     const reason = openBecause(this.#last);
     const running = reason === undefined ? 'keeps running' : `may still be running: ${reason}`;
     const words = change ? `is still being ${change.participle}` : running;
-    this.#io.note(clean`${this.#ref.label} ${words}.`, { id: this.#ref.id });
+    this.#context.io.note(clean`${this.#ref.label} ${words}.`, { id: this.#ref.id });
     return exitCodes.interrupted;
   }
 
@@ -331,7 +328,7 @@ class EndWait {
     const isKnown = this.#silentSince === undefined || Date.now() - this.#silentSince < ordinaryMs;
     const reason = isKnown ? openBecause(this.#last) : undefined;
     if (reason !== undefined && !this.#needsNoStatus) {
-      this.#io.note(describeUnseenEnd(label, reason), { id });
+      this.#context.io.note(describeUnseenEnd(label, reason), { id });
       this.#adviseUntil();
       return exitCodes.endUnseen;
     }
@@ -344,8 +341,8 @@ class EndWait {
       seconds,
     };
     const words = isKnown ? describeLate(late) : describeLost(change?.participle, service.gate.state());
-    this.#io.note(clean`${label} ${words}`, { id });
-    const signal = AbortSignal.any([this.#io.signal, AbortSignal.timeout(lateMs)]);
+    this.#context.io.note(clean`${label} ${words}`, { id });
+    const signal = AbortSignal.any([this.#context.io.signal, AbortSignal.timeout(lateMs)]);
     if (!change && isKnown) await this.#parts.reportLast({ ...this.#context, signal });
     return exitCodes.timeout;
   }
@@ -355,9 +352,5 @@ class EndWait {
  * Follows one resource until it has ended, or has changed. Returns 0 for success, 8 for success with an alarm, 1 for
  * failure, 6 if the service does not report how it ended, 124 on timeout.
  */
-export const untilEnded = (
-  ref: ResourceRef,
-  context: CommandContext,
-  io: CommandIo,
-  options: WaitOptions,
-): Promise<ExitCode> => new EndWait(ref, context, io, options).run();
+export const untilEnded = (ref: ResourceRef, context: CommandContext, options: WaitOptions): Promise<ExitCode> =>
+  new EndWait(ref, context, options).run();

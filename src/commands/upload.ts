@@ -46,12 +46,7 @@ const phaseLabels: Partial<Record<UploadPhase, string>> = {
 };
 
 /** Runs a job until it ends, or until ctrl-c or --timeout stops it. */
-async function finish(
-  job: Job<JobState>,
-  { service, signal }: CommandContext,
-  io: CommandIo,
-  words: () => string,
-): Promise<void> {
+async function finish(job: Job<JobState>, { service, signal, io }: CommandContext, words: () => string): Promise<void> {
   const work = job.run(async () => service);
   let noted = '';
   const note = (): void => {
@@ -154,7 +149,7 @@ const uploadedTrajectories = z.object({
 type Flags = CommandInput<'upload'>['flags'];
 
 /** Notes other benchmarks with this name: the service allows them, so a folder may be uploaded twice by mistake. */
-async function noteNamesakes(name: string, context: CommandContext, io: CommandIo): Promise<void> {
+async function noteNamesakes(name: string, context: CommandContext): Promise<void> {
   const benchmarks = resourceOrThrow('benchmarks');
   const { rows } = await rowsNamed(benchmarks, name, context).catch((error: unknown) => {
     if (context.signal.aborted) throw error;
@@ -164,7 +159,7 @@ async function noteNamesakes(name: string, context: CommandContext, io: CommandI
   if (rows.length === 0) return;
   const ids = rows.map(row => benchmarks.list({}).id(row)).join(', ');
   const areNamed = rows.length === 1 ? 'is also named' : 'are also named';
-  io.note(clean`${ids} ${areNamed} ${name}: this makes another benchmark.`);
+  context.io.note(clean`${ids} ${areNamed} ${name}: this makes another benchmark.`);
 }
 
 /** @throws CommandError if the folder cannot be uploaded; nothing was sent */
@@ -174,14 +169,14 @@ function planFolder(folder: string): Promise<UploadPlan> {
   });
 }
 
-async function uploadBenchmark(folder: string, flags: Flags, context: CommandContext, io: CommandIo) {
-  const { memory } = context;
+async function uploadBenchmark(folder: string, flags: Flags, context: CommandContext) {
+  const { memory, io } = context;
   const plan = await planFolder(folder);
   const job = new BenchmarkUpload(folder, plan, memory);
   if (flags.new) job.startOver();
   if (!job.hasStarted) {
     if (memory.setAside !== undefined) io.note(`An upload of this folder may have begun. ${memory.setAside}.`);
-    await noteNamesakes(plan.name, context, io);
+    await noteNamesakes(plan.name, context);
   }
   let shownNotes = 0;
   /** Called before the files are sent: the user should know where they go. */
@@ -190,24 +185,19 @@ async function uploadBenchmark(folder: string, flags: Flags, context: CommandCon
     shownNotes = job.state.notes.length;
   };
   job.subscribe(noteNews);
-  await finish(job, context, io, () => {
+  await finish(job, context, () => {
     const { phase, sent, sentFiles, plan } = job.state;
     const words = `${sentFiles} of ${counted(plan.files.length, 'file')}, ${bytes(sent)} of ${bytes(plan.bytes)}`;
     return phaseLabels[phase] ?? words;
   });
   noteNews();
   for (const note of plan.notes) io.note(note);
-  return reportBenchmark(job, folder, flags, context, io);
+  return reportBenchmark(job, folder, flags, context);
 }
 
 /** Prints how a benchmark's upload ended, and waits for its images if asked to. */
-async function reportBenchmark(
-  job: BenchmarkUpload,
-  folder: string,
-  flags: Flags,
-  context: CommandContext,
-  io: CommandIo,
-) {
+async function reportBenchmark(job: BenchmarkUpload, folder: string, flags: Flags, context: CommandContext) {
+  const { io } = context;
   const { plan, phase, benchId, notes, failedTasks } = job.state;
   for (const { file, error: reason } of job.files) if (reason !== undefined) io.note(clean`${file.path}: ${reason}`);
   const code = await noteEnd(job.state, benchId !== undefined, flags.json ?? false, io);
@@ -226,7 +216,6 @@ async function reportBenchmark(
         { kind: 'benchmark', id: benchId, label: plan.name },
         { timeout: flags.timeout, noted },
         context,
-        io,
       )
     : undefined;
   if (code === exitCodes.done || printsRecord(flags)) {
@@ -329,8 +318,8 @@ async function uploadTrajectories(
   isCopy: boolean,
   flags: Flags,
   context: CommandContext,
-  io: CommandIo,
 ) {
+  const { io } = context;
   const { failures, resendUnknown = false, score } = flags;
   const records = context.memory.trajectoryUploads;
   const job = new TrajectoryUpload(path, path, dataset, {
@@ -341,7 +330,7 @@ async function uploadTrajectories(
     score,
   });
   const queueMessage = clean`Another benchtop is sending into ${dataset}. This one is waiting for it.`;
-  await finish(job, context, io, () => {
+  await finish(job, context, () => {
     const { handled, size, phase } = job.state;
     if (phase === 'queued') return queueMessage;
     return `${counted(handledItems(job.state.counts), 'trajectory', 'trajectories')}, ${bytes(handled)} of ${bytes(size)}`;
@@ -414,8 +403,8 @@ export async function run({ args, flags }: CommandInput<'upload'>, io: CommandIo
   if (failures !== undefined) requireNew(failures);
   const work = async (context: CommandContext): Promise<ExitCode> => {
     context.service.requireWrites();
-    if (dataset === undefined) return uploadBenchmark(path, flags, context, io);
-    return withFile(path, io, file => uploadTrajectories(file, dataset, file !== path, flags, context, io));
+    if (dataset === undefined) return uploadBenchmark(path, flags, context);
+    return withFile(path, io, file => uploadTrajectories(file, dataset, file !== path, flags, context));
   };
   if (!flags.dryRun) return withService(flags, io, work, 'uploaded');
   if (dataset === undefined) return printBenchmarkPlan(await planFolder(path), flags, io);

@@ -21,7 +21,6 @@ import type { ProgressPoint } from '../store/store.ts';
 import { clean } from '../text/sanitise.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import type { FollowedState } from './followed-state.ts';
-import type { CommandIo } from './io.ts';
 import { alarmRulesOf } from './past-alarms.ts';
 import type { CommandContext } from './with-service.ts';
 
@@ -29,7 +28,6 @@ type Watched = Pick<KnownResource, 'kind' | 'id' | 'status' | 'done' | 'total' |
 
 export class WatchedAlarms {
   readonly #context: CommandContext;
-  readonly #io: CommandIo;
   readonly #stops: boolean;
   readonly #open = new Map<AlarmKind, Alarm>();
   #rules: Promise<AlarmRules> | undefined;
@@ -40,9 +38,8 @@ export class WatchedAlarms {
   #isPaceNoted = false;
 
   /** @param stops whether the first alarm ends the wait */
-  constructor(context: CommandContext, io: CommandIo, stops: boolean) {
+  constructor(context: CommandContext, stops: boolean) {
     this.#context = context;
-    this.#io = io;
     this.#stops = stops;
   }
 
@@ -89,12 +86,12 @@ export class WatchedAlarms {
     for (const [unjudged, words] of lacks) {
       if (this.#unjudged.has(unjudged)) continue;
       this.#unjudged.add(unjudged);
-      this.#io.note(clean`${label}: not checked: ${words}.`, { id, unjudged });
+      this.#context.io.note(clean`${label}: not checked: ${words}.`, { id, unjudged });
     }
     const lacksPace = silence != null && silence.stepMs === undefined && silence.step > 0;
     if (lacksPace && rules.silentMs === undefined && rules.silentPaces !== undefined && !this.#isPaceNoted) {
       this.#isPaceNoted = true;
-      this.#io.note(
+      this.#context.io.note(
         clean`${label}: whether new steps are overdue is not checked yet, because the time per step is unknown.`,
         {
           id,
@@ -141,7 +138,7 @@ export class WatchedAlarms {
     this.#noteUnjudged(seen, rules, verdicts, reading);
     for (const [name, alarm] of verdicts) {
       if (alarm || !this.#open.delete(name)) continue;
-      this.#io.note(clean`${label}: alarm over: ${name}`, { id, over: name });
+      this.#context.io.note(clean`${label}: alarm over: ${name}`, { id, over: name });
     }
     for (const alarm of alarmsIn(verdicts)) {
       const { words, step, value, limit } = alarm;
@@ -150,7 +147,7 @@ export class WatchedAlarms {
       const text = clean`${label}: alarm: ${words}`;
       // Once the work has ended, its status decides.
       if (this.#stops && !hasEnded(status)) throw new CommandError(text, exitCodes.alarm);
-      this.#io.note(text, { id, alarm: alarm.kind, step: step ?? null, value, limit });
+      this.#context.io.note(text, { id, alarm: alarm.kind, step: step ?? null, value, limit });
     }
   }
 }

@@ -168,10 +168,10 @@ export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo)
     const reading = { ...context, signal: AbortSignal.any([context.signal, stop.signal]) };
     const watch = async (ref: ResourceRef): Promise<ExitCode> => {
       const onChange = (seen: FollowedState): Promise<void> => printChange(ref, seen, flags, io);
-      const alarms = new WatchedAlarms(reading, io, flags.alarm ?? false);
+      const alarms = new WatchedAlarms(reading, flags.alarm ?? false);
       const waiting = { timeout: flags.timeout, until, onChange, alarms, among: refs.length, stop: stop.signal };
       try {
-        return await untilEnded(ref, reading, io, waiting);
+        return await untilEnded(ref, reading, waiting);
       } catch (error) {
         await io.fail(error);
         const code = exitCodeOf(error);

@@ -28,9 +28,8 @@ export interface CommandContext {
   readonly memory: RememberedStore;
   /** The settings for comparing runs. */
   readonly compare: CompareSettings;
-  /** Prints a note for the user, apart from the result. */
-  readonly note: (text: string) => void;
-  /** The same, for why the command takes long: once is enough. */
+  readonly io: CommandIo;
+  /** Notes why the command takes long: once is enough. */
   readonly noteWait: (text: string) => void;
   /** Aborts when the user interrupts, at the end of --timeout, and when the work has ended. */
   readonly signal: AbortSignal;
@@ -179,7 +178,7 @@ export async function withService<Result>(
   try {
     const { compare } = config.preferences;
     const service = await connection.service();
-    return await work({ config, service, memory, signal, compare, note: io.note, noteWait });
+    return await work({ config, service, memory, signal, compare, io, noteWait });
   } catch (error) {
     if (limit.aborted && !io.signal.aborted && flags.timeout !== undefined && !isRefusal(error))
       throw lateError(error, flags.timeout, flags, participle, connection.gate.state());

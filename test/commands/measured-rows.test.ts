@@ -28,8 +28,13 @@ it('says after 3 seconds what it reads', async () => {
     range: [0, 1] as const,
   };
   const noteWait = (text: string) => void notes.push(text);
-  const context = { service: {}, signal: new AbortController().signal, noteWait } as CommandContext;
-  const rowsOf = () => new MeasuredRows(resource, () => '', options, context, { note: noteWait });
+  const context = {
+    service: {},
+    signal: new AbortController().signal,
+    noteWait,
+    io: { note: noteWait },
+  } as unknown as CommandContext;
+  const rowsOf = () => new MeasuredRows(resource, () => '', options, context);
   const measured = rowsOf();
   const page = async () => {
     const shown = measured.shown([{}, {}], columns, undefined);
@@ -70,13 +75,12 @@ it('sorts without the value of a row that is silent for 5 seconds, and names the
   };
   const notes: string[] = [];
   const options = { filter: '', sort: 'best', field: undefined, shown: ['best'], scope: {}, range: [0, 1] as const };
-  const measured = new MeasuredRows(
-    { columns, measures } as unknown as Resource,
-    row => (row as Row).id,
-    options,
-    { service: {}, signal: new AbortController().signal, noteWait: (_: string) => {} } as CommandContext,
-    { note: text => void notes.push(text) },
-  );
+  const measured = new MeasuredRows({ columns, measures } as unknown as Resource, row => (row as Row).id, options, {
+    service: {},
+    signal: new AbortController().signal,
+    noteWait: (_: string) => {},
+    io: { note: (text: string) => void notes.push(text) },
+  } as unknown as CommandContext);
   const filtered = measured.filtered(['run_1', 'run_2', 'run_3'].map(id => ({ id })));
   await vi.advanceTimersByTimeAsync(5_000);
   expect((await filtered).map(value)).toEqual([1, undefined, 1]);
