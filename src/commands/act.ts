@@ -26,8 +26,6 @@ export interface ActFlags extends RecordFlags {
   readonly wait?: boolean | undefined;
   readonly timeout?: number | undefined;
   readonly until?: string | undefined;
-  /** How many resources the command waits for at once; 1 by default. */
-  readonly among?: number | undefined;
 }
 
 /** A request to show instead of sending. Its body is JSON, or raw text for a path outside the contract. */
@@ -124,10 +122,11 @@ export async function printOutcome(
   { id, label }: Pick<ResourceRef, 'id' | 'label'>,
   flags: RecordFlags,
   io: CommandIo,
+  isLine = false,
 ): Promise<void> {
   try {
     // The field was checked against the contract before anything was sent.
-    await printRecord(record, id, flags, io, { mayLack: () => true });
+    await printRecord(record, id, flags, io, { mayLack: () => true, isLine });
   } catch (error) {
     io.note(clean`${label} is ${id}`);
     if (!(error instanceof CommandError)) throw error;
@@ -158,6 +157,7 @@ function noteWarnings(record: object, { id, label }: Pick<ResourceRef, 'id' | 'l
  * With --wait, waits until the work has ended and reports each change on standard error.
  *
  * @param again reads the record once the work has ended
+ * @param among how many the command has started, if each is printed on a line; it waits for all of them at once
  * @throws ServiceError if the state cannot be read; the start's result is printed first
  */
 export async function finish(
@@ -166,25 +166,26 @@ export async function finish(
   again: () => Promise<object>,
   flags: ActFlags,
   context: CommandContext,
+  among?: number,
 ): Promise<ExitCode> {
   const { io } = context;
+  const print = (record: object): Promise<void> => printOutcome(record, ref, flags, io, among !== undefined);
   if (flags.wait) io.note(clean`${ref.label} is ${ref.id}`, { id: ref.id });
   const noted = resourceOfKind(ref.kind)?.watch?.failedParts?.inStart?.(started) ?? [];
   for (const words of noted) io.note(clean`${ref.label}: ${words}`);
   if (!flags.wait) {
-    await printOutcome(started, ref, flags, io);
+    await print(started);
     return exitCodes.done;
   }
   let code: ExitCode;
   try {
     const until = flags.until === undefined ? undefined : parseUntil(flags.until);
     const alarms = new WatchedAlarms(context, false);
-    const { timeout, among = 1 } = flags;
-    const options = { timeout, among, until, noted, alarms, onChange: noteChange(ref, io) };
+    const options = { timeout: flags.timeout, among, until, noted, alarms, onChange: noteChange(ref, io) };
     code = await untilEnded(ref, context, options);
   } catch (error) {
     // A script needs the id of the work that it started.
-    await printOutcome(started, ref, flags, io);
+    await print(started);
     const after = exitCodeAfterChange(error);
     if (after === exitCodeOf(error)) throw error;
     await io.fail(error, after);
@@ -210,6 +211,6 @@ export async function finish(
     io.note(clean`${ref.label}: its ${field} is unknown.`, { id: ref.id });
     return exitCodes.endUnseen;
   }
-  await printOutcome(record, ref, flags, io);
+  await print(record);
   return code;
 }

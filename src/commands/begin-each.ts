@@ -18,6 +18,7 @@ export interface EachStart<Input> {
   /** Its name in messages. */
   readonly name: string;
   readonly flags: BeginFlags;
+  readonly alone: Creation['alone'];
 }
 
 /** Whether the run may have started although the request failed. */
@@ -63,7 +64,7 @@ async function sendEach<Input extends object>(
     const id = startKeys.startOf(keyed, start, group);
     known.push(id === undefined ? undefined : await startedRecord(kind, id, context));
   }
-  for (const [index, { input, name, flags }] of starts.entries()) {
+  for (const [index, { input, name, flags, alone }] of starts.entries()) {
     const before = known[index];
     if (before) {
       const earlier = startedWork(creation, before, before, context);
@@ -79,7 +80,7 @@ async function sendEach<Input extends object>(
       continue;
     }
     try {
-      begun.push(await sendStart(creation, input, flags, context));
+      begun.push(await sendStart({ ...creation, alone }, input, flags, context));
     } catch (error) {
       (mayHaveStarted(error) ? left.open : left.unsent).push(name);
       errors.push(error);
@@ -125,8 +126,8 @@ export async function beginEach<Input extends object>(
         text += more;
       };
       const own: CommandIo = Object.create(io, { print: { value: print } });
-      const each = { ...flags, among: begun.length, isLine: true };
-      const code = await finish(ref, result, reread, each, { ...context, io: own }).catch(async (error: unknown) => {
+      const each = { ...context, io: own };
+      const code = await finish(ref, result, reread, flags, each, begun.length).catch(async (error: unknown) => {
         const after = exitCodeAfterChange(error);
         await io.fail(error, after);
         return after;

@@ -37,13 +37,13 @@ export interface BeginFlags extends ActFlags {
   readonly model?: string | undefined;
   readonly checkpoint?: string | undefined;
   readonly idempotencyKey?: string | undefined;
-  /** If the command starts several, the flags that start only this one: `--model acme/small --seed 2`. */
-  readonly alone?: string | undefined;
 }
 
 /** The kind of resource that a request starts, the operation that lists it, and the benchmark it is started on. */
 export interface Creation extends Pick<Start, 'kind' | 'listedBy'> {
   readonly benchmark?: Benchmark;
+  /** If the command starts several, the flags that start only this one: `--model acme/small --seed 2`. */
+  readonly alone?: string | undefined;
 }
 
 /** The name that the input gives the new resource. */
@@ -141,13 +141,12 @@ async function withRepeatAdvice(
   error: ServiceError,
   creation: Creation,
   input: object,
-  { alone }: BeginFlags,
   context: CommandContext,
   isRepeat: boolean,
 ): Promise<ServiceError> {
   if (error.idempotencyKey === undefined) return error;
   const where = await whereToLook(creation, input, context, isRepeat);
-  return error.withAdvice(`${where} ${repeatAdvice(error.idempotencyKey, alone)}`);
+  return error.withAdvice(`${where} ${repeatAdvice(error.idempotencyKey, creation.alone)}`);
 }
 
 /** A sentence about a start request that may already have succeeded. */
@@ -159,9 +158,9 @@ async function inDoubt(
   earlier: EarlierStart,
   creation: Creation,
   input: object,
-  alone: string | undefined,
   context: CommandContext,
 ): Promise<CommandError> {
+  const { alone } = creation;
   const where = await whereToLook(creation, input, context, true);
   const repeat = earlier.isExpired
     ? `Its idempotency key is too old to be honoured: to start another, repeat the same command${alone === undefined ? '' : ` for ${alone} alone`} with a new --idempotency-key.`
@@ -195,7 +194,7 @@ async function withCause(
   if (hint !== '' && isGone(error) && error.message.includes(checkpoint)) {
     return new ServiceError(error.kind, `${error.message}${hint}`, error);
   }
-  if (error.outcomeUnknown) return withRepeatAdvice(error, creation, input, flags, context, isRepeat);
+  if (error.outcomeUnknown) return withRepeatAdvice(error, creation, input, context, isRepeat);
   if (error.kind === 'validation' && model !== undefined) return asUnknownModel(error, model, context);
   if (error.kind !== 'conflict' || !creation.benchmark) return error;
   const { names, notes } = await missingSecrets(creation.benchmark.bench_id, context);
@@ -247,13 +246,13 @@ export async function sendStart<Input extends object>(
 ): Promise<StartedWork> {
   const { io } = context;
   const { send } = creation;
-  const { idempotencyKey, alone } = flags;
+  const { idempotencyKey } = flags;
   // A signal must not kill the command: after a lost response, only its error reports that the work may have started.
   io.stopOnSignals?.();
   const { service, memory, signal } = context;
   const isRepeat = mayBeRepeat(send, input, context);
   const onEarlier = async (earlier: EarlierStart): Promise<void> => {
-    if (!isHarmlessRepeat(earlier, service)) throw await inDoubt(earlier, creation, input, alone, context);
+    if (!isHarmlessRepeat(earlier, service)) throw await inDoubt(earlier, creation, input, context);
     io.note(
       `${describeEarlierStart(earlier)} This repeats it with the same idempotency key, so it cannot start a second one.`,
     );

@@ -142,7 +142,7 @@ async function findEach(
 ): Promise<readonly Target[]> {
   const byId = new Map<string, Target>();
   for (const word of words) {
-    const each = await findAmong(among, word, context, 'write').catch((error: unknown) => {
+    const each = await findAmong(among, word, context, { use: 'write' }).catch((error: unknown) => {
       if (!(error instanceof CommandError) || words.length === 1) throw error;
       throw new CommandError(`${error.message} Nothing was ${participle}.`, error.exitCode);
     });
@@ -286,7 +286,7 @@ async function printChange(
     done: endedUnchanged ? 'ended' : isNow,
     ...(flags.wait && { status }),
   };
-  await printOutcome(record, { id, label: nameOf(each) }, { ...flags, isLine: true }, io);
+  await printOutcome(record, { id, label: nameOf(each) }, flags, io, true);
 }
 
 /** Runs a command that changes rows. */
@@ -302,10 +302,11 @@ export async function promoteOne(
   checkOutcomeField(flags, [deployment]);
   return withService(flags, io, async context => {
     const among = [resourceOrThrow('deployments')];
-    const found = await findAmong(among, word, context, 'write');
+    const found = await findAmong(among, word, context, { use: 'write' });
     const { promote, unpromote } = deploymentActions;
     const { send } = flags.undo ? unpromote.change : promote.sends;
-    const demoted = flags.demote === undefined ? undefined : await findAmong(among, flags.demote, context, 'write');
+    const demoted =
+      flags.demote === undefined ? undefined : await findAmong(among, flags.demote, context, { use: 'write' });
     const input = { deployment_id: found.id, ...(demoted && { demote_deployment_id: demoted.id }) };
     if (flags.dryRun) return printRequests(send, [input], context, flags);
     context.service.requireWrites();

@@ -77,9 +77,7 @@ export async function run({ args, flags }: CommandInput<'export'>, io: CommandIo
   const { among, words } = namedIn(isFlagged ? [''] : args);
   return withService(flags, io, async context => {
     const found: Found[] = [];
-    for (const word of isFlagged ? [] : words) {
-      found.push(await findAmong(among, word, { ...context, takesKind: true }));
-    }
+    for (const word of isFlagged ? [] : words) found.push(await findAmong(among, word, context, { takesKind: true }));
     const isOne = found.length === 1 && found[0]?.resource === trajectories;
     const seen = new Set<string>();
     let count = 0;

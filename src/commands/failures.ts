@@ -13,8 +13,8 @@ import type { CommandInput } from './table/commands.ts';
 import { withRollouts } from './with-rollouts.ts';
 
 export async function run({ args: [word = ''], flags }: CommandInput<'failures'>, io: CommandIo): Promise<number> {
-  return withRollouts({ word }, flags, io, async (context, name) => {
-    const { id, rows, rewards, unread } = await readRollouts(name, context, {
+  return withRollouts({ word }, flags, io, async (context, named) => {
+    const { id, rows, rewards, unread } = await readRollouts(named, context, {
       read: async owner => withEnds(await readOwn(owner, context), context),
     });
     const classes = outcomeClasses(rows);

@@ -30,6 +30,7 @@ import {
   findAmong,
   isCalled,
   isNone,
+  type Lookup,
   type LookupResult,
   lookUp,
   readFound,
@@ -76,10 +77,12 @@ export async function findOrCheckpoint(
   among: readonly Resource[],
   word: string,
   context: CommandContext,
+  lookup: Lookup = {},
 ): Promise<Found | FoundCheckpoint> {
-  if (among.length === 1) return findAmong(among, word, context);
+  if (among.length === 1) return findAmong(among, word, context, lookup);
+  const find = () => findAmong(among, word, context, { ...lookup, isPreferred: hasRecord });
   if (!isCheckpointId(word) && !word.includes('@')) {
-    const named = findAmong(among, word, context, 'read', hasRecord);
+    const named = find();
     if (!isOpaque(word)) return named;
     const isSure = await named.then(
       ({ id }) => id === word,
@@ -96,7 +99,7 @@ export async function findOrCheckpoint(
     if (!isNone(error)) throw error;
     none = error;
   }
-  return findAmong(among, word, context, 'read', hasRecord).catch((error: unknown) => {
+  return find().catch((error: unknown) => {
     throw (isNone(error) && none) || error;
   });
 }
@@ -161,11 +164,11 @@ export async function searchCheckpoint(id: string, context: CommandContext): Pro
 }
 
 /** The error for a word with several meanings; it gives an unambiguous word for each. */
-function ambiguous(word: string, readings: readonly CheckpointReading<Found>[], context: CommandContext): CommandError {
+function ambiguous(word: string, readings: readonly CheckpointReading<Found>[]): CommandError {
   const [first] = readings;
   if (first && readings.every(({ isRun }) => isRun === first.isRun)) {
     const found = readings.map(({ run }) => run);
-    return severalNamed([training], first.name, found, context);
+    return severalNamed([training], first.name, found);
   }
   const each = readings.map(({ run: { id }, name, which, isRun }) =>
     isRun
@@ -207,8 +210,10 @@ interface Readings {
 async function readingsOf(word: string, context: CommandContext): Promise<Readings> {
   const wholes: Found[] = [];
   const { name } = splitCheckpointName(word);
-  const named = await lookUp([training], name, context, row => {
-    if (isCalled(training, row, word)) wholes.push({ resource: training, id: idOf(training, row), row });
+  const named = await lookUp([training], name, context, {
+    listed: row => {
+      if (isCalled(training, row, word)) wholes.push({ resource: training, id: idOf(training, row), row });
+    },
   });
   const readings = checkpointReadings(
     word,
@@ -237,7 +242,7 @@ export async function findCheckpoint(
   const mayBeId = name === word && (!reading || (isOpaque(word) && reading.run.id !== word));
   const listed = mayBeId ? (await searchCheckpoint(word, context)).found : undefined;
   if (listed) return listed;
-  if (others.length > 0) throw ambiguous(word, readings, context);
+  if (others.length > 0) throw ambiguous(word, readings);
   if (!reading) {
     const { capabilities } = service;
     const isKnown = capabilities.has('listCheckpoints') && capabilities.has('listTrainingRuns');

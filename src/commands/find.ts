@@ -56,8 +56,26 @@ export async function rowsNamed(
   return { rows: found, gaps };
 }
 
-async function readOne(resource: Resource, id: string, context: CommandContext): Promise<object | undefined> {
-  const query = ((!context.inFull && resource.brief) || resource.get)?.(id);
+/** The purpose of a lookup: a write must not go to another row with the same name. */
+export type Use = 'read' | 'write';
+
+export interface Lookup {
+  /** By default a read. */
+  readonly use?: Use;
+  /** Whether a resource's rows take precedence over those of other resources. */
+  readonly isPreferred?: (resource: Resource) => boolean;
+  /** Whether records are read with their large parts, such as a trajectory's steps. */
+  readonly inFull?: boolean;
+  /** Whether the command accepts a kind before an id: `run evr_1`. */
+  readonly takesKind?: boolean;
+  /** Whether the word may also be the path of a file. */
+  readonly takesPath?: boolean;
+  /** Called with each row of the lists. */
+  readonly listed?: (row: object) => void;
+}
+
+async function readOne(resource: Resource, id: string, context: CommandContext, { inFull }: Lookup) {
+  const query = ((!inFull && resource.brief) || resource.get)?.(id);
   const row = query && (await readShared(query, context));
   if (query && row) rememberRows(context.memory, query, [row]);
   return row;
@@ -91,9 +109,10 @@ async function tryId(
   resource: Resource,
   id: string,
   context: CommandContext,
+  lookup: Lookup,
 ): Promise<Found | ServiceError | undefined> {
   try {
-    const row = await readOne(resource, id, context);
+    const row = await readOne(resource, id, context, lookup);
     return row && { resource, id, row };
   } catch (error) {
     if (isRefusedId(error)) return error;
@@ -119,21 +138,21 @@ export interface LookupResult {
  * Looks a word up among several resources. An id takes precedence over names, because nothing else identifies the row.
  * The form of an id is only a hint: it decides the order of attempts, never their outcome.
  *
- * @param listed called with each row of the lists
  * @throws CommandError for an empty word; ServiceError if a list that may have the name cannot be read
  */
 export async function lookUp(
   among: readonly Resource[],
   word: string,
   context: CommandContext,
-  listed?: (row: object) => void,
+  lookup: Lookup = {},
 ): Promise<LookupResult> {
+  const { listed, takesPath } = lookup;
   if (word.trim() === '') {
     throw new CommandError(`The id or name is empty: give one of a ${enumerated(among.map(singularName), 'or')}.`);
   }
   const looksLike = resourceOfId(word);
   const guess = among.find(resource => resource === looksLike);
-  const guessed = guess && (await tryId(guess, word, context));
+  const guessed = guess && (await tryId(guess, word, context, lookup));
   if (isFound(guessed)) return { found: [guessed], isListed: false };
   const rows: Found[] = [];
   const unlisted: ServiceError[] = [];
@@ -162,7 +181,7 @@ export async function lookUp(
   const isRemembered = rows.every(({ row }) => rememberedAt(row) !== undefined);
   let refusal = guessed;
   for (const resource of isRemembered ? among.filter(each => each !== guess) : []) {
-    const tried = await tryId(resource, word, attempted).catch((error: unknown) => {
+    const tried = await tryId(resource, word, attempted, lookup).catch((error: unknown) => {
       throw failure ?? error;
     });
     // Given a word that looks like another kind of id, the service may return a different row.
@@ -178,13 +197,9 @@ export async function lookUp(
   const unread = [...new Set(gaps.flatMap(each => each.unread))];
   if (rows.length > 0)
     return { found: rows, isListed: true, gaps: { unread, isCutOff: gaps.some(each => each.isCutOff) } };
-  const { takesPath } = context;
   const none = noneFound(word, { among, looksLike, refusal, unlisted, unread, takesPath });
   return { found: [], isListed: true, none };
 }
-
-/** The purpose of a lookup: a write must not go to another row with the same name. */
-export type Use = 'read' | 'write';
 
 /**
  * Notes that a list may have another row with that name.
@@ -202,7 +217,6 @@ export function checkOnly(found: Found, { unread, isCutOff }: Gaps = noGaps, { i
 /**
  * The row with this id or name among several resources.
  *
- * @param isPreferred whether a resource's rows take precedence over those of other resources
  * @throws CommandError or ServiceError if there is none; CommandError if several have the name (or, for a write, may
  * have it) and none serves it
  */
@@ -210,10 +224,10 @@ export async function findAmong(
   among: readonly Resource[],
   word: string,
   context: CommandContext,
-  use: Use = 'read',
-  isPreferred: (resource: Resource) => boolean = () => true,
+  lookup: Lookup = {},
 ): Promise<Found> {
-  const { found: all, isListed, gaps, none } = await lookUp(among, word, context);
+  const { use = 'read', isPreferred = () => true, takesKind } = lookup;
+  const { found: all, isListed, gaps, none } = await lookUp(among, word, context, lookup);
   const preferred = all.filter(({ resource }) => isPreferred(resource));
   const named = preferred.length > 0 ? preferred : all;
   const serving = named.filter(({ resource, row }) => resource.servesLabel?.(row));
@@ -225,9 +239,9 @@ export async function findAmong(
     const what = enumerated(among.map(pluralName), 'or');
     context.io.note(clean`${named.length} ${what} are named ${word}. This is ${first.id}, which serves ${word}.`);
   }
-  if (others.length > 0) throw severalNamed(among, word, found, context);
+  if (others.length > 0) throw severalNamed(among, word, found, takesKind);
   checkOnly(first, gaps, context, use);
-  return isListed ? readFound(first, context) : first;
+  return isListed ? readFound(first, context, lookup) : first;
 }
 
 /** The error for a name that several rows share. It lists what to type for each row, and how the rows differ. */
@@ -235,7 +249,7 @@ export function severalNamed(
   among: readonly Resource[],
   word: string,
   found: readonly Found[],
-  { takesKind = false }: Pick<CommandContext, 'takesKind'>,
+  takesKind = false,
 ): CommandError {
   const isShared = ({ id, resource }: Found): boolean =>
     found.some(other => other.id === id && other.resource !== resource);
@@ -253,9 +267,9 @@ export function severalNamed(
 }
 
 /** Reads a listed row's record. */
-export const readFound = async (found: Found, context: CommandContext): Promise<Found> => ({
+export const readFound = async (found: Found, context: CommandContext, lookup: Lookup = {}): Promise<Found> => ({
   ...found,
-  row: (await readOne(found.resource, found.id, context)) ?? found.row,
+  row: (await readOne(found.resource, found.id, context, lookup)) ?? found.row,
 });
 
 /** Whether there is a file, a pipe or a device at a path. */

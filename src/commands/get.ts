@@ -111,8 +111,9 @@ const checkpoints = resourceOrThrow('checkpoints');
 
 /** Finds a checkpoint by run and step or by id, and any other resource by id or name. */
 async function findToShow(among: readonly Resource[], word: string, context: CommandContext): Promise<Found> {
-  const find = among.includes(checkpoints) ? recordedCheckpoint(word, context) : findOrCheckpoint(among, word, context);
-  const found = await find;
+  const found = among.includes(checkpoints)
+    ? await recordedCheckpoint(word, context)
+    : await findOrCheckpoint(among, word, context, { inFull: true, takesKind: true });
   if ('resource' in found) return found;
   const row = { ...found.row, training_run_id: found.run?.training_run_id };
   return { resource: checkpoints, id: found.id, row };
@@ -133,7 +134,7 @@ export async function run({ args, flags }: CommandInput<'get'>, io: CommandIo): 
   }
   return withService(flags, io, async connected => {
     const service = readingRewardsOnce(connected.service);
-    const context = readingOnce({ ...connected, service, inFull: true, takesKind: true });
+    const context = readingOnce({ ...connected, service });
     const word = second ?? first;
     const [field] = flags.field?.split('.') ?? [];
     const { resource, id, row } = await findToShow(among, word, context);

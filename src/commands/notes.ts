@@ -118,7 +118,8 @@ async function subjectOf(word: string, context: CommandContext): Promise<Noted> 
   if (kind !== undefined && !noteKinds.includes(kind))
     throw new CommandError(clean`${word} is a ${kind}: notes are only for trajectories and runs.`);
   try {
-    const { resource, id, row } = await findAmong(noted, word, { ...context, service: service.background }, 'write');
+    const reading = { ...context, service: service.background };
+    const { resource, id, row } = await findAmong(noted, word, reading, { use: 'write' });
     return { kind: resource.kind ?? '', id, label: resource.label?.(row) || id };
   } catch (error) {
     signal.throwIfAborted();

@@ -39,7 +39,7 @@ export async function placeToOpen(first: string, second: string | undefined, con
   if (among.includes(checkpoints)) return placeOfCheckpoint(await recordedCheckpoint(word, context));
   const [only] = among;
   if (among.length === 1 && only && !canOpen(only)) refuse(only);
-  const found = await findOrCheckpoint(among, word, { ...context, takesKind: true });
+  const found = await findOrCheckpoint(among, word, context, { takesKind: true });
   if (!('resource' in found)) return placeOfCheckpoint(found);
   return placeOf(found.resource, found.row) ?? refuse(found.resource);
 }

@@ -103,8 +103,6 @@ export interface RecordFlags {
   readonly json?: boolean | undefined;
   readonly field?: string | undefined;
   readonly jq?: string | undefined;
-  /** Whether to print JSON on one line, because the record is one of several. */
-  readonly isLine?: boolean | undefined;
 }
 
 /** Whether the flags ask for a record rather than text for people. */
@@ -127,20 +125,27 @@ export function checkField({ field }: RecordFlags, answers: readonly z.ZodMiniTy
   throw new CommandError(`There is no field ${field} in the output. Nothing was sent.`);
 }
 
+interface RecordOptions {
+  /** Returns the default output; the id if missing. */
+  readonly text?: () => string;
+  /** Whether such a record may lack the field, which then prints as null. */
+  readonly mayLack?: (names: readonly string[]) => boolean;
+  /** Whether to print JSON on one line, because the record is one of several. */
+  readonly isLine?: boolean;
+}
+
 /**
  * Prints a record: as JSON, as one field, through a jq filter, or as `text`.
  *
  * @param id the value for `--field id` if the record has another name for its id
- * @param text returns the default output; the id if missing
- * @param mayLack whether such a record may lack the field, which then prints as null
  * @throws CommandError if the record has no such field, or the filter fails
  */
 export async function printRecord(
   record: object,
   id: string,
-  { json, field, jq, isLine }: RecordFlags,
+  { json, field, jq }: RecordFlags,
   io: CommandIo,
-  { text, mayLack }: { readonly text?: () => string; readonly mayLack?: (names: readonly string[]) => boolean } = {},
+  { text, mayLack, isLine }: RecordOptions = {},
 ): Promise<void> {
   if (jq !== undefined) await io.print(await applyJq(record, jq, io));
   else if (field !== undefined)

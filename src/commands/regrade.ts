@@ -28,12 +28,12 @@ export async function run({ args: [word = ''], flags }: CommandInput<'regrade'>,
   const grader = graderIn(flags, io);
   if (!grader) throw new CommandError('Name one grader: --with, --command or --judge.');
   // Rollouts from a file are served without models.
-  return withRollouts({ word, takesFile: flags.judge === undefined }, flags, io, async (context, name) => {
+  return withRollouts({ word, takesFile: flags.judge === undefined }, flags, io, async (context, named) => {
     const range = rewardRangeOf(flags, context);
     const problem = flags.passAt === undefined ? undefined : passAtProblem(flags.passAt, range);
     if (problem !== undefined)
       throw new CommandError(`--pass-at takes ${problem}. Other rewards need --reward-range LO..HI.`);
-    const { id, ...rollouts } = await readRollouts(name, context);
+    const { id, ...rollouts } = await readRollouts(named, context);
     const graded: Regraded[] = [];
     const left = { failed: 0, running: 0 };
     await regradeAll(rollouts.rows, grader.graderFor(context.service, range), context, {

@@ -22,14 +22,14 @@ export async function run({ args: words, flags }: CommandInput<'report'>, io: Co
   if ((word === undefined) !== (flagged === true))
     throw new CommandError('Name a run, a training run or a dataset, or give --flagged.');
   if (words.length > maxCompared) throw new CommandError(`At most ${maxCompared} runs can be compared at once.`);
-  return withRollouts({ word: word ?? '', takesFile: others.length === 0 }, flags, io, async (context, name) => {
+  return withRollouts({ word: word ?? '', takesFile: others.length === 0 }, flags, io, async (context, named) => {
     let code: ExitCode = exitCodes.done;
     const note = (words: string): void => {
       code = exitCodes.failed;
       io.note(words);
     };
     // Gaps that the report notes make the command fail.
-    const reading: ReportContext = { ...context, note };
+    const reading: ReportContext = { ...context, note, fileNotes: named.fileNotes };
     const report = async () => {
       if (word === undefined) return flaggedReport(reading);
       if (others.length > 0) {
@@ -41,7 +41,7 @@ export async function run({ args: words, flags }: CommandInput<'report'>, io: Co
           reading,
         );
       }
-      const found = await readRollouts(name, context);
+      const found = await readRollouts(named, context);
       code = codeOf(found);
       return rolloutsReport(found, found, flags, reading);
     };

@@ -2,6 +2,7 @@
 import { type OwnRollouts, readRollouts as readOwn } from '../rollouts/read.ts';
 import { exitCodes } from './exit.ts';
 import { type Found, findAmong, resourceOrThrow } from './find.ts';
+import type { NamedRollouts } from './with-rollouts.ts';
 import type { CommandContext } from './with-service.ts';
 
 export type FoundRollouts = Found & OwnRollouts;
@@ -15,11 +16,11 @@ export const codeOf = (...read: readonly (Pick<OwnRollouts, 'unread'> | undefine
 
 /** @throws CommandError if there is nothing with this id or name; ServiceError */
 export async function readRollouts(
-  word: string,
+  named: NamedRollouts,
   context: CommandContext,
   { among = ['runs', 'training', 'datasets'], read = readOwn, prefix = '' } = {},
 ): Promise<FoundRollouts> {
-  const found = await findAmong(among.map(resourceOrThrow), word, context);
+  const found = await findAmong(among.map(resourceOrThrow), named.word, context, named);
   const rollouts = await read(found, context);
   for (const note of rollouts.notes) context.io.note(`${prefix}${note}.`);
   return { ...found, ...rollouts };

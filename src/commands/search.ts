@@ -114,14 +114,14 @@ export async function run({ args, flags }: CommandInput<'search'>, io: CommandIo
   if (!flags.in) throw new CommandError('Name a run, a training run, a dataset or a benchmark to search, with --in.');
   if (flags.in.some(word => word.trim() === '')) throw new CommandError('--in is empty: name what to search.');
   const [first = '', ...others] = flags.in;
-  return withRollouts({ word: first, takesFile: others.length === 0 }, flags, io, async (context, name) => {
+  return withRollouts({ word: first, takesFile: others.length === 0 }, flags, io, async (context, named) => {
     const found: Found[] = [];
-    for (const word of [name, ...others]) found.push(await findAmong(searchedResources, word, context));
+    for (const word of [named.word, ...others]) found.push(await findAmong(searchedResources, word, context, named));
     const pages = flags.step === undefined ? pagesOfAll(found, context) : pagesOfStep(found, flags.step, context);
     const index = openTexts(context.config);
     try {
       const isRecord = printsRecord(flags);
-      const print = printerOf(io, context.fileNotes !== undefined);
+      const print = printerOf(io, named.fileNotes !== undefined);
       let printed = Promise.resolve();
       const work = new TextSearch({
         ...{ search, pages, index, context, role: flags.role },
@@ -138,7 +138,7 @@ export async function run({ args, flags }: CommandInput<'search'>, io: CommandIo
         query,
         role: flags.role ?? null,
         in: found.map(({ id }) => id),
-        hits: hits.map(context.fileNotes ? hit => fieldsOfFile(hitFields(hit)) : hitFields),
+        hits: hits.map(named.fileNotes ? hit => fieldsOfFile(hitFields(hit)) : hitFields),
         ...countHits(work.searched, hits),
         trajectories: known,
         searched,

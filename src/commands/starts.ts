@@ -50,7 +50,7 @@ import { parseUntil } from './until.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
 async function benchmarkOf(word = '', context: CommandContext): Promise<Benchmark> {
-  return (await findAmong([resourceOrThrow('benchmarks')], word, context, 'write')).row as Benchmark;
+  return (await findAmong([resourceOrThrow('benchmarks')], word, context, { use: 'write' })).row as Benchmark;
 }
 
 /** Splits `num_steps=20` into name and value. @throws CommandError */
@@ -182,7 +182,7 @@ async function startRun(command: RunCommand, run: RunStart, io: CommandIo): Prom
       if (key !== undefined && display_name !== '' && !flags.dryRun)
         memory.startKeys.keepName(run.kind, input, key, display_name);
       const alone = runs[index] && runs.length > 1 ? singleRunFlags(runs[index]) : undefined;
-      return { input, name: display_name, flags: { ...flags, model, idempotencyKey: key, alone } };
+      return { input, name: display_name, flags: { ...flags, model, idempotencyKey: key }, alone };
     });
     const [first, ...more] = starts;
     const creation = { ...run, benchmark };

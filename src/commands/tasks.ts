@@ -71,11 +71,11 @@ export async function run({ args: [word = ''], flags }: CommandInput<'tasks'>, i
   if (steps !== undefined && parseSteps(steps) === undefined) {
     throw new CommandError('--steps takes steps of training, e.g. 50..60, 50.. or 50.');
   }
-  return withRollouts({ word, takesFile: flags.base === undefined }, flags, io, async (context, name) => {
-    const owner = await readRollouts(name, context);
+  return withRollouts({ word, takesFile: flags.base === undefined }, flags, io, async (context, named) => {
+    const owner = await readRollouts(named, context);
     const { id, rewards } = owner;
     const rows = ofSteps(owner.rows, steps);
-    const read = (base: string) => readRollouts(base, context, { among: ['runs'], prefix: `${base}: ` });
+    const read = (base: string) => readRollouts({ word: base }, context, { among: ['runs'], prefix: `${base}: ` });
     const other = flags.base === undefined ? undefined : await read(flags.base);
     if (other) checkBenchmarks([owner, other], io);
     const tasks = groupsOf(rows, {

@@ -90,7 +90,7 @@ export interface WaitOptions {
   /** Also judges an evaluation's end by its rewards. */
   readonly until?: Until | undefined;
   /** How many resources are followed at the same time; 1 by default. */
-  readonly among?: number;
+  readonly among?: number | undefined;
   /** Seconds after which the context's signal aborts, for messages. */
   readonly timeout?: number | undefined;
   /** Reports of failed and missing parts that the user has already seen. */

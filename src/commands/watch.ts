@@ -100,7 +100,7 @@ async function refsNamed(words: readonly string[], context: CommandContext): Pro
       // The first read shows whether it still exists.
       const ofId = looksLike && isKnown(looksLike) ? looksLike : among.find(isKnown);
       if (ofId?.kind !== undefined) return { kind: ofId.kind, id: word, label: word };
-      const { resource, id, row } = await findAmong(among, word, { ...context, takesKind: true });
+      const { resource, id, row } = await findAmong(among, word, context, { takesKind: true });
       const found = refOf(resource, row);
       if (found) return { ...found, id };
       throw new CommandError(clean`${word} cannot be watched.`);

@@ -35,14 +35,6 @@ export interface CommandContext {
   readonly signal: AbortSignal;
   /** See {@link QueryContext.shared}. */
   readonly shared?: QueryContext['shared'];
-  /** Whether lookups read records with their large parts, such as a trajectory's steps. */
-  readonly inFull?: boolean;
-  /** Whether the command accepts a kind before an id: `run evr_1`. */
-  readonly takesKind?: boolean;
-  /** Whether the word may also be the path of a file. */
-  readonly takesPath?: boolean;
-  /** How the rollouts' file was read, in sentences; undefined if the rollouts are on the service. */
-  readonly fileNotes?: readonly string[];
 }
 
 /** The flags that limit a command's time. */
