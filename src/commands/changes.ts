@@ -16,7 +16,7 @@ import { actionOf, changedBy, resourceNamed, resourceOfId } from '../resources/c
 import { describeOutages, outagesOf, typedFor } from '../resources/change-messages.ts';
 import { changeEach, confirmed, recheck, withOutages, withRead } from '../resources/changes.ts';
 import { asTitle, type Resource, singularName } from '../resources/define.ts';
-import { calledName, deploymentActions, withStep } from '../resources/deployments.ts';
+import { calledName, deploymentActions, deployments, withStep } from '../resources/deployments.ts';
 import { withOrigin } from '../resources/origins.ts';
 import { servedNow } from '../resources/production.ts';
 import { isUnanswered, RequestError, ServiceError } from '../service/errors.ts';
@@ -47,7 +47,7 @@ import { describeEarlierStart } from './begin.ts';
 import { forgetTextsOf } from './connect.ts';
 import { CommandError, type ExitCode, exitCodes, worstOf } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
-import { type Found, findAmong, nameOf, resourceOrThrow } from './find.ts';
+import { type Found, findAmong, nameOf } from './find.ts';
 import { type CommandIo, readInput } from './io.ts';
 import { checkField } from './output.ts';
 import { numberIn } from './parse.ts';
@@ -301,7 +301,7 @@ export async function promoteOne(
 ): Promise<number> {
   checkOutcomeField(flags, [deployment]);
   return withService(flags, io, async context => {
-    const among = [resourceOrThrow('deployments')];
+    const among = [deployments];
     const found = await findAmong(among, word, context, { use: 'write' });
     const { promote, unpromote } = deploymentActions;
     const { send } = flags.undo ? unpromote.change : promote.sends;
@@ -310,7 +310,7 @@ export async function promoteOne(
     const input = { deployment_id: found.id, ...(demoted && { demote_deployment_id: demoted.id }) };
     if (flags.dryRun) return printRequests(send, [input], context, flags);
     context.service.requireWrites();
-    const row = found.row as Deployment;
+    const { row } = found;
     const slug = calledName(row);
     if (!flags.yes && flags.undo) {
       const action = unpromote as unknown as ChangeAction<object>;
@@ -318,7 +318,7 @@ export async function promoteOne(
       await confirmChange([{ ...found, action }], run);
     } else if (!flags.yes) {
       const promoted = await withOrigin(row, context);
-      const left = demoted && (await withOrigin(demoted.row as Deployment, context));
+      const left = demoted && (await withOrigin(demoted.row, context));
       const words = promote.sends.describeEffect(promoted, withStep(promoted));
       const ask = (effects: string): Promise<void> => confirm(`${words} ${effects}`, flags, io, slug);
       await confirmEntry({ slug, id: found.id, from_run: promoted.from_run, demoted: left }, ask, context);

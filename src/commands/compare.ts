@@ -36,6 +36,8 @@ import { describeModel } from '../resources/models.ts';
 import { describeSameSeed, idsOf, optionsOf, pooledRuns } from '../resources/pools.ts';
 import { withTrainingNames } from '../resources/run-columns.ts';
 import { namedRun } from '../resources/run-places.ts';
+import { runs } from '../resources/runs.ts';
+import { training } from '../resources/training.ts';
 import { describeUngraded, regradeRewards } from '../rollouts/regrade.ts';
 import { describeGrader, type Regrader } from '../rollouts/regraders.ts';
 import { naming } from '../service/errors.ts';
@@ -44,7 +46,7 @@ import { exportRows } from '../text/export.ts';
 import { counted, parseRange } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
-import { type Found, findAmong, isNone, lookUp, nameOf, resourceOrThrow } from './find.ts';
+import { type Found, findAmong, isNone, lookUp, nameOf } from './find.ts';
 import { graderIn } from './grader.ts';
 import type { CommandIo } from './io.ts';
 import { lineText, printRecord, printsRecord, rowsText } from './output.ts';
@@ -73,13 +75,13 @@ const markdownText = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]
       .map(column => ({ name: column.title, value: row => lineText(cellText(column, row)) })),
   );
 
-const isUnreported = ({ row }: Found): boolean => {
-  const { status } = row as EvalRun;
-  return !hasEnded(status) && (!status || rememberedAt(row) !== undefined);
-};
+type FoundRun = Found<EvalRun>;
+
+const isUnreported = ({ row }: FoundRun): boolean =>
+  !hasEnded(row.status) && (!row.status || rememberedAt(row) !== undefined);
 
 /** Notes which runs have no status, unless --ended treats them as ended. */
-function noteUnreported(runs: readonly Found[], ended: boolean, { note }: CommandIo): void {
+function noteUnreported(runs: readonly FoundRun[], ended: boolean, { note }: CommandIo): void {
   const open = [...new Set(runs.filter(isUnreported).map(({ id }) => id))];
   if (open.length === 0 || ended) return;
   const [words, whose] = [enumerated(open), open.length === 1 ? 'its' : 'their'];
@@ -87,9 +89,9 @@ function noteUnreported(runs: readonly Found[], ended: boolean, { note }: Comman
 }
 
 /** Notes how a run's status affects its rewards. */
-function checkStatus(found: Found, { note }: CommandIo): void {
+function checkStatus(found: FoundRun, { note }: CommandIo): void {
   const { id, row } = found;
-  const { status } = row as EvalRun;
+  const { status } = row;
   if (hasEnded(status)) {
     if (statusMeaning(status ?? '') !== 'success') note(clean`${id} ended as ${status}: rewards may be missing.`);
   } else if (!status || isUnreported(found)) return;
@@ -111,14 +113,14 @@ const trainedFields = (run: EvalRun) => ({
 });
 
 /** A run, or the first of several pooled runs. */
-interface Compared extends Found {
+interface Compared extends FoundRun {
   readonly ids: readonly string[];
   readonly name: string;
 }
 
 /** The runs to compare. With --pool, runs that differ only by seed become one. @throws CommandError */
-function comparedOf(found: readonly Found[], pool: boolean | undefined, { note }: CommandIo): readonly Compared[] {
-  const named = found.map(({ row }) => namedRun(row as EvalRun));
+function comparedOf(found: readonly FoundRun[], pool: boolean | undefined, { note }: CommandIo): readonly Compared[] {
+  const named = found.map(({ row }) => namedRun(row));
   const runs = pool ? pooledRuns(named) : named;
   const sameSeed = pool ? describeSameSeed(named) : '';
   if (sameSeed) note(`${sameSeed}.`);
@@ -137,7 +139,7 @@ function comparedOf(found: readonly Found[], pool: boolean | undefined, { note }
 
 /** A run's record. For pooled runs, it has the pool's name and all ids. */
 const recordOf = ({ row, ids, name }: Compared): EvalRun =>
-  ids.length === 1 ? (row as EvalRun) : { ...(row as EvalRun), display_name: name, eval_run_id: ids.join(', ') };
+  ids.length === 1 ? row : { ...row, display_name: name, eval_run_id: ids.join(', ') };
 
 /** A compared run with its rewards, and how its answers ended. */
 interface ReadRun extends Compared {
@@ -227,13 +229,12 @@ export async function findRuns(
   words: readonly string[],
   context: CommandContext,
   ended = false,
-): Promise<readonly Found[]> {
+): Promise<readonly FoundRun[]> {
   const { io } = context;
   const ofTraining = 'to compare the curves of training runs, press i in their list in the workbench';
-  const find = (word: string): Promise<Found> =>
-    findAmong([resourceOrThrow('runs')], word, context).catch(async (error: unknown) => {
-      const other =
-        isNone(error) && (await lookUp([resourceOrThrow('training')], word, context).catch(() => undefined));
+  const find = (word: string): Promise<FoundRun> =>
+    findAmong([runs], word, context).catch(async (error: unknown) => {
+      const other = isNone(error) && (await lookUp([training], word, context).catch(() => undefined));
       const [first] = other ? other.found : [];
       if (first)
         throw new CommandError(`${nameOf(first)} is not an evaluation run: ${ofTraining}.`, exitCodes.notFound);
@@ -241,7 +242,7 @@ export async function findRuns(
     });
   const found = await Promise.all(words.map(find));
   const rows = withTrainingNames(
-    found.map(({ row }) => row as EvalRun),
+    found.map(({ row }) => row),
     context,
   );
   const all = found.map((each, index) => ({ ...each, row: rows[index] ?? each.row }));
@@ -405,8 +406,7 @@ async function compareFound(
   const { io } = context;
   const named = found.map(({ id, ids, name, row }) => {
     const pool = ids.length > 1 ? ids : undefined;
-    const run = row as EvalRun;
-    return { eval_run_id: id, name, model: describeModel(run, true) || undefined, options: optionsOf(run), pool };
+    return { eval_run_id: id, name, model: describeModel(row, true) || undefined, options: optionsOf(row), pool };
   });
   const { items: own, dropped, note } = await comparedRuns(named).readPage({ ...context, query: {} });
   if (note) io.note(note);

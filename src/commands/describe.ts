@@ -1,15 +1,16 @@
 /** `benchtop describe`: describes a training run's curves, and its teaching signal. */
-import type { TrainingRun } from '../contract/training.ts';
 import { findingKinds } from '../present/audit.ts';
 import { describeTeaching, type GroupCounts, teachingOf, teachingTurn, widenedRange } from '../present/teaching.ts';
 import { type ReadStep, readSteps, stepsIn, stepsToRead } from '../queries/step-rewards.ts';
 import { heldOutRewardsQuery, trainerRewardsQuery } from '../queries/training-curves.ts';
 import { nothingFound, readAudit } from '../resources/audit.ts';
 import { describeTrainingCurves } from '../resources/describe-training-curves.ts';
+import { runs } from '../resources/runs.ts';
+import { training } from '../resources/training.ts';
 import { describeError, failsAlone, isNotOffered } from '../service/errors.ts';
 import { clean } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
-import { findAmong, isNone, lookUp, resourceOrThrow } from './find.ts';
+import { findAmong, isNone, lookUp } from './find.ts';
 import type { CommandIo } from './io.ts';
 import { noteUnreadable, printRecord, type RecordFlags } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
@@ -17,7 +18,7 @@ import { type CommandContext, withService } from './with-service.ts';
 
 export async function run({ args: [word = ''], flags }: CommandInput<'describe'>, io: CommandIo): Promise<number> {
   return withService(flags, io, async context => {
-    const found = findAmong([resourceOrThrow('training')], word, context);
+    const found = findAmong([training], word, context);
     const { id, row } = await found.catch((error: unknown) => rejectOther(error, word, context));
     if (flags.audit) return printAudit(id, flags, context);
     let isPart = false;
@@ -38,7 +39,7 @@ export async function run({ args: [word = ''], flags }: CommandInput<'describe'>
       unread(`Step ${step}`)(error),
     );
     const words = [...describeTrainingCurves(heldOut, trainer, rewardRange), ...teaching.words];
-    const { display_name, status } = row as TrainingRun;
+    const { display_name, status } = row;
     const record = { training_run_id: id, display_name, status, words, teaching: teaching.record };
     await printRecord(record, id, flags, io, { text: () => `${words.join('\n')}\n` });
     return isPart ? exitCodes.failed : exitCodes.done;
@@ -48,7 +49,7 @@ export async function run({ args: [word = ''], flags }: CommandInput<'describe'>
 /** @throws CommandError that names the right command if the word is an evaluation run's; otherwise the error */
 async function rejectOther(error: unknown, word: string, context: CommandContext): Promise<never> {
   if (!isNone(error)) throw error;
-  const { found } = await lookUp([resourceOrThrow('runs')], word, context).catch(() => ({ found: [] }));
+  const { found } = await lookUp([runs], word, context).catch(() => ({ found: [] }));
   const [other] = found;
   if (!other) throw error;
   const use = `benchtop failures ${other.id} for how its rollouts ended, benchtop regrade ${other.id} --with exact to check its grader`;

@@ -1,6 +1,5 @@
 /** `benchtop export`: writes trajectories with their steps as JSON Lines, which `upload` accepts. */
 
-import type { Trajectory } from '../contract/trajectories.ts';
 import { resourceNamed, resourceOfId } from '../resources/catalogue.ts';
 import { pagesOf, type ResourcePage } from '../resources/pages.ts';
 import { missingIn } from '../resources/trajectories.ts';
@@ -34,7 +33,7 @@ async function* idsOf(found: Found, context: CommandContext, note: NoteLack): As
   let last: Pick<ResourcePage<object>, 'notes' | 'unread'> = { notes: [], unread: [] };
   for await (const page of pagesOf(trajectories, scopeOf(found), context)) {
     last = page;
-    yield page.rows.map(each => (each as Trajectory).trajectory_id);
+    yield page.rows.map(trajectories.list({}).id);
   }
   if (last.notes.length > 0) note(last.notes.join('; '), last.unread.length > 0);
 }

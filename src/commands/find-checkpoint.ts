@@ -17,9 +17,10 @@ import { type Better, betterThan, type HeldOutMean, heldOutOfStep } from '../que
 import { readPart } from '../queries/remembered-fallback.ts';
 import { trainingRunQuery } from '../queries/training.ts';
 import { heldOutRewardsQuery } from '../queries/training-curves.ts';
-import { idOf, type Resource } from '../resources/define.ts';
+import type { Resource } from '../resources/define.ts';
 import { type Rivals, rivalsOf } from '../resources/describe-held-out.ts';
 import { pagesOf } from '../resources/pages.ts';
+import { checkpoints, training } from '../resources/training.ts';
 import { ifThere, isGone, isNotOffered } from '../service/errors.ts';
 import { rememberedAt } from '../store/seen.ts';
 import { clean } from '../text/sanitise.ts';
@@ -34,13 +35,12 @@ import {
   type LookupResult,
   lookUp,
   readFound,
-  resourceOrThrow,
   severalNamed,
   type Use,
 } from './find.ts';
 import type { CommandContext } from './with-service.ts';
 
-const training = resourceOrThrow('training');
+type Reading = CheckpointReading<Found<TrainingRun>>;
 
 /** A checkpoint and its record in the training run. */
 export interface FoundCheckpoint {
@@ -130,8 +130,8 @@ export async function searchCheckpoint(id: string, context: CommandContext): Pro
   let isComplete = true;
   const checkpointOf = async (run: TrainingRun): Promise<FoundCheckpoint | undefined> => {
     try {
-      for await (const page of pagesOf(resourceOrThrow('checkpoints'), { training: run.training_run_id }, context)) {
-        const row = (page.rows as Checkpoint[]).find(({ checkpoint_id }) => checkpoint_id === id);
+      for await (const page of pagesOf(checkpoints, { training: run.training_run_id }, context)) {
+        const row = page.rows.find(({ checkpoint_id }) => checkpoint_id === id);
         if (row) return { id, row, run, step: row.step_index };
         isComplete &&= page.notes.length === 0;
       }
@@ -148,10 +148,10 @@ export async function searchCheckpoint(id: string, context: CommandContext): Pro
   const remembered = run && (await checkpointOf(run));
   if (remembered) return { found: remembered, isComplete };
   try {
-    for await (const { rows, notes } of pagesOf(resourceOrThrow('training'), {}, context)) {
+    for await (const { rows, notes } of pagesOf(training, {}, context)) {
       isComplete &&= notes.length === 0;
       for (let at = 0; at < rows.length; at += searchedAtOnce) {
-        const some = await Promise.all((rows as TrainingRun[]).slice(at, at + searchedAtOnce).map(checkpointOf));
+        const some = await Promise.all(rows.slice(at, at + searchedAtOnce).map(checkpointOf));
         const found = some.find(each => each !== undefined);
         if (found) return { found, isComplete };
       }
@@ -164,7 +164,7 @@ export async function searchCheckpoint(id: string, context: CommandContext): Pro
 }
 
 /** The error for a word with several meanings; it gives an unambiguous word for each. */
-function ambiguous(word: string, readings: readonly CheckpointReading<Found>[]): CommandError {
+function ambiguous(word: string, readings: readonly Reading[]): CommandError {
   const [first] = readings;
   if (first && readings.every(({ isRun }) => isRun === first.isRun)) {
     const found = readings.map(({ run }) => run);
@@ -199,20 +199,20 @@ export function checkAll(
 
 /** The ways to read a word as a training run's name, on its own or with one of its checkpoints. */
 interface Readings {
-  readonly readings: readonly CheckpointReading<Found>[];
+  readonly readings: readonly Reading[];
   /** The name before an `@`; the word itself without one. */
   readonly name: string;
   /** The training runs with this name. */
-  readonly named: LookupResult;
+  readonly named: LookupResult<TrainingRun>;
 }
 
 /** The whole word may also be a training run's name; one listing finds both. @throws CommandError, ServiceError */
 async function readingsOf(word: string, context: CommandContext): Promise<Readings> {
-  const wholes: Found[] = [];
+  const wholes: Found<TrainingRun>[] = [];
   const { name } = splitCheckpointName(word);
   const named = await lookUp([training], name, context, {
-    listed: row => {
-      if (isCalled(training, row, word)) wholes.push({ resource: training, id: idOf(training, row), row });
+    listed: each => {
+      if (isCalled(training, each.row, word)) wholes.push(each);
     },
   });
   const readings = checkpointReadings(
@@ -277,7 +277,7 @@ export async function findCheckpoint(
 
 /** The checkpoint for one reading of a word. @throws CommandError if there is none */
 async function checkpointOfRun(
-  { run: { id: runId, row }, name, which, isRun }: CheckpointReading<Found>,
+  { run: { id: runId, row }, name, which, isRun }: Reading,
   steps: readonly Checkpoint[],
   context: CommandContext,
 ): Promise<FoundCheckpoint> {
@@ -287,12 +287,12 @@ async function checkpointOfRun(
   if (!checkpoint) throw noCheckpoint(name, which, steps);
   const { checkpoint_id: id, step_index: step } = checkpoint;
   // Other records contain only the checkpoint's id; remembering it lets them show its run and step.
-  rememberCheckpoints(runId, [checkpoint], context.memory, (row as TrainingRun).display_name ?? undefined);
+  rememberCheckpoints(runId, [checkpoint], context.memory, row.display_name ?? undefined);
   const meanOf = heldOutOfStep(heldOut);
   const chosenBy = meanOf(step);
   const means = steps.flatMap(each => meanOf(each.step_index) ?? []);
   return {
-    ...{ id, row: checkpoint, run: row as TrainingRun, step, isLatest: which === 'latest', isRun, chosenBy },
+    ...{ id, row: checkpoint, run: row, step, isLatest: which === 'latest', isRun, chosenBy },
     better: chosenBy && betterThan(chosenBy, heldOut),
     rivals: chosenBy && rivalsOf(chosenBy, means, context.compare?.rewardRange),
   };

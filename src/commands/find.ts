@@ -5,7 +5,7 @@ import { enumerated } from '../base/enumerated.ts';
 import { readShared } from '../queries/query-context.ts';
 import { rememberRows } from '../queries/remembered-fallback.ts';
 import { resourceNamed, resourceOfId, resources } from '../resources/catalogue.ts';
-import { idOf, isFoundByLabel, pluralName, type Resource, singularName } from '../resources/define.ts';
+import { idOf, isFoundByLabel, pluralName, type Resource, type ResourceOf, singularName } from '../resources/define.ts';
 import { pagesOf, type ResourcePage } from '../resources/pages.ts';
 import { affectsAllRequests, isGone, isNotOffered, NotFoundError, ServiceError } from '../service/errors.ts';
 import { rememberedAt } from '../store/seen.ts';
@@ -28,7 +28,7 @@ export function resourceOrThrow(name: string): Resource {
 }
 
 /** Whether a row has this id or name. Users may know it by its first column, its title, or its name in the manifest. */
-export function isCalled(resource: Resource, row: object, word: string): boolean {
+export function isCalled<Row extends object>(resource: ResourceOf<Row>, row: Row, word: string): boolean {
   const titles = resource.columns.filter(({ id }, index) => index === 0 || id === 'title');
   const ownName: unknown = 'name' in row ? row.name : undefined;
   return [idOf(resource, row), resource.label?.(row), ...titles.map(({ value }) => value(row)), ownName].includes(word);
@@ -40,13 +40,13 @@ type Gaps = Pick<ResourcePage<object>, 'unread' | 'isCutOff'>;
 const noGaps: Gaps = { unread: [], isCutOff: false };
 
 /** The rows with this id or name. @param listed called with each row of the list @throws ServiceError */
-export async function rowsNamed(
-  resource: Resource,
+export async function rowsNamed<Row extends object>(
+  resource: ResourceOf<Row>,
   word: string,
   context: CommandContext,
-  listed: (row: object) => void = () => undefined,
+  listed: (row: Row) => void = () => undefined,
 ) {
-  const found: object[] = [];
+  const found: Row[] = [];
   let gaps = noGaps;
   for await (const page of pagesOf(resource, {}, context)) {
     page.rows.forEach(listed);
@@ -59,7 +59,7 @@ export async function rowsNamed(
 /** The purpose of a lookup: a write must not go to another row with the same name. */
 export type Use = 'read' | 'write';
 
-export interface Lookup {
+export interface Lookup<Row extends object = object> {
   /** By default a read. */
   readonly use?: Use;
   /** Whether a resource's rows take precedence over those of other resources. */
@@ -71,21 +71,33 @@ export interface Lookup {
   /** Whether the word may also be the path of a file. */
   readonly takesPath?: boolean;
   /** Called with each row of the lists. */
-  readonly listed?: (row: object) => void;
+  readonly listed?: (found: Found<Row>) => void;
 }
 
-async function readOne(resource: Resource, id: string, context: CommandContext, { inFull }: Lookup) {
+/** The options of a lookup that concern how a record is read. */
+type Reading = Pick<Lookup, 'inFull'>;
+
+async function readOne<Row extends object>(
+  resource: ResourceOf<Row>,
+  id: string,
+  context: CommandContext,
+  { inFull }: Reading,
+) {
   const query = ((!inFull && resource.brief) || resource.get)?.(id);
   const row = query && (await readShared(query, context));
   if (query && row) rememberRows(context.memory, query, [row]);
   return row;
 }
 
-export interface Found {
+export interface Found<Row extends object = object> {
   readonly resource: Resource;
   readonly id: string;
-  readonly row: object;
+  readonly row: Row;
 }
+
+const foundIn = <Row extends object>(resource: ResourceOf<Row>, row: Row, id = idOf(resource, row)): Found<Row> => ({
+  ...{ resource: resource as unknown as Resource, id, row },
+});
 
 /** A row's name in questions and results, e.g. `run first (evr_1)`. */
 export const nameOf = ({ resource, row, id }: Found): string => {
@@ -105,27 +117,27 @@ export const isNone = (error: unknown): boolean =>
   isRefusedId(error) || (error instanceof CommandError && error.exitCode === exitCodes.notFound);
 
 /** The row with this id, or why there is none. @throws ServiceError if the request failed */
-async function tryId(
-  resource: Resource,
+async function tryId<Row extends object>(
+  resource: ResourceOf<Row>,
   id: string,
   context: CommandContext,
-  lookup: Lookup,
-): Promise<Found | ServiceError | undefined> {
+  lookup: Reading,
+): Promise<Found<Row> | ServiceError | undefined> {
   try {
     const row = await readOne(resource, id, context, lookup);
-    return row && { resource, id, row };
+    return row && foundIn(resource, row, id);
   } catch (error) {
     if (isRefusedId(error)) return error;
     throw error;
   }
 }
 
-const isFound = (tried: Found | ServiceError | undefined): tried is Found =>
+const isFound = <Row extends object>(tried: Found<Row> | ServiceError | undefined): tried is Found<Row> =>
   tried !== undefined && !(tried instanceof ServiceError);
 
 /** The rows that have a word as their id or, failing that, as their name. */
-export interface LookupResult {
-  readonly found: readonly Found[];
+export interface LookupResult<Row extends object = object> {
+  readonly found: readonly Found<Row>[];
   /** Whether `found` are rows from lists, which may lack some of their records' fields. */
   readonly isListed: boolean;
   /** Why other rows may have this name too. */
@@ -140,21 +152,21 @@ export interface LookupResult {
  *
  * @throws CommandError for an empty word; ServiceError if a list that may have the name cannot be read
  */
-export async function lookUp(
-  among: readonly Resource[],
+export async function lookUp<Row extends object>(
+  among: readonly ResourceOf<Row>[],
   word: string,
   context: CommandContext,
-  lookup: Lookup = {},
-): Promise<LookupResult> {
+  lookup: Lookup<Row> = {},
+): Promise<LookupResult<Row>> {
   const { listed, takesPath } = lookup;
   if (word.trim() === '') {
     throw new CommandError(`The id or name is empty: give one of a ${enumerated(among.map(singularName), 'or')}.`);
   }
   const looksLike = resourceOfId(word);
-  const guess = among.find(resource => resource === looksLike);
+  const guess = among.find((resource: object) => resource === looksLike);
   const guessed = guess && (await tryId(guess, word, context, lookup));
   if (isFound(guessed)) return { found: [guessed], isListed: false };
-  const rows: Found[] = [];
+  const rows: Found<Row>[] = [];
   const unlisted: ServiceError[] = [];
   const gaps: Gaps[] = [];
   let failure: ServiceError | undefined;
@@ -162,7 +174,8 @@ export async function lookUp(
   let attempted = context;
   // For a word that looks like an id, skip rows without names: a service may have too many of them.
   for (const resource of among.length > 1 || guess ? among.filter(isFoundByLabel) : among) {
-    const named = await rowsNamed(resource, word, attempted, listed).catch((error: unknown) => {
+    const ofList = listed && ((row: Row) => listed(foundIn(resource, row)));
+    const named = await rowsNamed(resource, word, attempted, ofList).catch((error: unknown) => {
       if (!(error instanceof ServiceError) || affectsAllRequests(error) || context.signal.aborted) throw error;
       if (isNotOffered(error) && (among.length > 1 || guess)) unlisted.push(error);
       else {
@@ -173,7 +186,7 @@ export async function lookUp(
       return { rows: [], gaps: noGaps };
     });
     gaps.push(named.gaps);
-    for (const row of named.rows) rows.push({ resource, id: idOf(resource, row), row });
+    for (const row of named.rows) rows.push(foundIn(resource, row));
   }
   const byId = rows.filter(({ id }) => id === word);
   if (byId.length > 0) return { found: byId, isListed: true };
@@ -220,12 +233,12 @@ export function checkOnly(found: Found, { unread, isCutOff }: Gaps = noGaps, { i
  * @throws CommandError or ServiceError if there is none; CommandError if several have the name (or, for a write, may
  * have it) and none serves it
  */
-export async function findAmong(
-  among: readonly Resource[],
+export async function findAmong<Row extends object>(
+  among: readonly ResourceOf<Row>[],
   word: string,
   context: CommandContext,
-  lookup: Lookup = {},
-): Promise<Found> {
+  lookup: Lookup<Row> = {},
+): Promise<Found<Row>> {
   const { use = 'read', isPreferred = () => true, takesKind } = lookup;
   const { found: all, isListed, gaps, none } = await lookUp(among, word, context, lookup);
   const preferred = all.filter(({ resource }) => isPreferred(resource));
@@ -246,15 +259,14 @@ export async function findAmong(
 
 /** The error for a name that several rows share. It lists what to type for each row, and how the rows differ. */
 export function severalNamed(
-  among: readonly Resource[],
+  among: readonly Pick<Resource, 'names'>[],
   word: string,
   found: readonly Found[],
   takesKind = false,
 ): CommandError {
   const isShared = ({ id, resource }: Found): boolean =>
     found.some(other => other.id === id && other.resource !== resource);
-  const ids = among.flatMap(resource => {
-    const ofIt = found.filter(each => each.resource === resource);
+  const ids = [...Map.groupBy(found, each => each.resource)].flatMap(([resource, ofIt]) => {
     const kind = among.length > 1 ? [singularName(resource)] : [];
     const rows = ofIt.map(({ row }) => row);
     const prefixes = ofIt.map(each => (takesKind && isShared(each) ? `${resource.names[1]} ` : ''));
@@ -267,9 +279,13 @@ export function severalNamed(
 }
 
 /** Reads a listed row's record. */
-export const readFound = async (found: Found, context: CommandContext, lookup: Lookup = {}): Promise<Found> => ({
+export const readFound = async <Row extends object>(
+  found: Found<Row>,
+  context: CommandContext,
+  lookup: Reading = {},
+): Promise<Found<Row>> => ({
   ...found,
-  row: (await readOne(found.resource, found.id, context, lookup)) ?? found.row,
+  row: ((await readOne(found.resource, found.id, context, lookup)) as Row | undefined) ?? found.row,
 });
 
 /** Whether there is a file, a pipe or a device at a path. */
@@ -278,7 +294,7 @@ export const isFile = (path: string): boolean =>
 
 /** The failed attempts to find a word that is neither an id nor a name. */
 interface Tried {
-  readonly among: readonly Resource[];
+  readonly among: readonly Pick<Resource, 'names'>[];
   /** The resource whose ids look like this word. */
   readonly looksLike: Resource | undefined;
   /** How the service refused the word as an id of the only resource, or of the guessed one. */

@@ -4,7 +4,7 @@ import { type Column, fitColumns, namedColumn } from '../present/column.ts';
 import { columnsIn, parseRowFilter } from '../present/row-filter.ts';
 import { createArrange } from '../present/rows.ts';
 import type { QueryContext } from '../queries/query-context.ts';
-import { type MeasuredList, pluralName, type Resource, singularName } from '../resources/define.ts';
+import { type MeasuredList, pluralName, type Resource, type ResourceOf, singularName } from '../resources/define.ts';
 import type { MeasuredTraining } from '../resources/training-columns.ts';
 import { ServiceError } from '../service/errors.ts';
 import { counted } from '../text/numbers.ts';
@@ -51,7 +51,7 @@ function withRoom(
 
 /** The rows with these values, if their resource measures any. Notes how many could not be read. */
 export async function withMeasured<Row extends object>(
-  resource: Resource,
+  resource: ResourceOf<Row>,
   rows: readonly Row[],
   columns: ReadonlySet<string>,
   context: QueryContext & Pick<CommandContext, 'compare' | 'io'>,

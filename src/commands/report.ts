@@ -2,7 +2,6 @@
  * `benchtop report`: writes a run, a training run, a dataset, a comparison of runs, or the flagged trajectories as one
  * file to read or attach.
  */
-import type { EvalRun } from '../contract/evaluations.ts';
 import { maxCompared } from '../resources/comparison-grid.ts';
 import { comparisonReport } from '../rollouts/comparison-report.ts';
 import { flaggedReport, type ReportContext, reportParts, rolloutsReport } from '../rollouts/report.ts';
@@ -36,7 +35,7 @@ export async function run({ args: words, flags }: CommandInput<'report'>, io: Co
         const runs = await findRuns(words, context);
         if (new Set(runs.map(({ id }) => id)).size < runs.length) throw new CommandError('A run is named twice.');
         return comparisonReport(
-          runs.map(({ row }) => row as EvalRun),
+          runs.map(({ row }) => row),
           flags,
           reading,
         );

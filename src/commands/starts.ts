@@ -11,7 +11,7 @@ import { lastDeployable, NoCheckpointError } from '../queries/checkpoints.ts';
 import { modelList, pricesOf } from '../queries/models.ts';
 import { type RunInput, readRunOptions } from '../queries/run-options.ts';
 import type { RunStart } from '../resources/action.ts';
-import { benchmarkActions } from '../resources/benchmarks.ts';
+import { benchmarkActions, benchmarks } from '../resources/benchmarks.ts';
 import { slugOf } from '../resources/deployments.ts';
 import { describeChoice, describeMeasured } from '../resources/describe-held-out.ts';
 import { onBenchmark, withOrigin } from '../resources/origins.ts';
@@ -34,7 +34,7 @@ import { begin, checkPrinted } from './begin.ts';
 import { beginEach, type EachStart } from './begin-each.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
-import { findAmong, resourceOrThrow } from './find.ts';
+import { findAmong } from './find.ts';
 import {
   type CheckpointSearch,
   type FoundCheckpoint,
@@ -50,7 +50,7 @@ import { parseUntil } from './until.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
 async function benchmarkOf(word = '', context: CommandContext): Promise<Benchmark> {
-  return (await findAmong([resourceOrThrow('benchmarks')], word, context, { use: 'write' })).row as Benchmark;
+  return (await findAmong([benchmarks], word, context, { use: 'write' })).row;
 }
 
 /** Splits `num_steps=20` into name and value. @throws CommandError */

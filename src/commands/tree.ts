@@ -1,18 +1,20 @@
 /** `benchtop tree`: prints the lineage of runs, checkpoints and deployments. */
 import { inParallel } from '../base/in-parallel.ts';
-import type { Benchmark } from '../contract/benchmarks.ts';
 import type { Deployment } from '../contract/deployments.ts';
-import type { EvalRun } from '../contract/evaluations.ts';
 import type { TrainingRun } from '../contract/training.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { checkpointsByStep } from '../queries/checkpoints.ts';
 import { heldOutRewardsQuery } from '../queries/training-curves.ts';
 import { baselineOf } from '../resources/baseline.ts';
-import { pluralName } from '../resources/define.ts';
+import { benchmarks } from '../resources/benchmarks.ts';
+import { pluralName, type ResourceOf } from '../resources/define.ts';
+import { deployments } from '../resources/deployments.ts';
 import { heldOutFields, heldOutPoint } from '../resources/held-out-fields.ts';
 import { pagesOf } from '../resources/pages.ts';
 import type { Scope } from '../resources/place.ts';
 import { runMeasures } from '../resources/run-columns.ts';
+import { runs } from '../resources/runs.ts';
+import { training } from '../resources/training.ts';
 import type { MeasuredTraining } from '../resources/training-columns.ts';
 import {
   branchOf,
@@ -92,18 +94,22 @@ async function findTarget(word: string, context: CommandContext) {
   return { benchmark: search?.found?.run?.bench_id ?? undefined, key };
 }
 
-async function rowsOf(name: string, scope: Scope, context: CommandContext): Promise<readonly object[]> {
-  const rows: object[] = [];
+async function rowsOf<Row extends object>(
+  resource: ResourceOf<Row>,
+  scope: Scope,
+  context: CommandContext,
+): Promise<readonly Row[]> {
+  const rows: Row[] = [];
   let notes: readonly string[] = [];
   try {
-    for await (const page of pagesOf(resourceOrThrow(name), scope, context)) {
+    for await (const page of pagesOf(resource, scope, context)) {
       for (const row of page.rows) rows.push(row);
       notes = page.notes;
     }
   } catch (error) {
     // If one list fails but the service responds, the rest of the tree is useful.
-    if (!isNotOffered(error) && (name === 'benchmarks' || !(error instanceof ServerError))) throw error;
-    const words = isNotOffered(error) ? '' : `The tree lacks ${pluralName(resourceOrThrow(name))}: `;
+    if (!isNotOffered(error) && (resource.kind === benchmarks.kind || !(error instanceof ServerError))) throw error;
+    const words = isNotOffered(error) ? '' : `The tree lacks ${pluralName(resource)}: `;
     notes = [`${words}${error.message}`];
   }
   for (const note of notes) context.io.note(note);
@@ -116,27 +122,27 @@ async function rowsOf(name: string, scope: Scope, context: CommandContext): Prom
  */
 async function readTree(benchmark: string | undefined, context: CommandContext) {
   const scope = benchmark === undefined ? {} : { benchmark };
-  const [benchmarks, runs, training, deployments] = await Promise.all([
-    rowsOf('benchmarks', {}, context) as Promise<readonly Benchmark[]>,
-    rowsOf('runs', scope, context) as Promise<readonly EvalRun[]>,
-    rowsOf('training', scope, context) as Promise<readonly TrainingRun[]>,
-    rowsOf('deployments', {}, context) as Promise<readonly Deployment[]>,
+  const [known, evaluated, trained, deployed] = await Promise.all([
+    rowsOf(benchmarks, {}, context),
+    rowsOf(runs, scope, context),
+    rowsOf(training, scope, context),
+    rowsOf(deployments, {}, context),
   ]);
   const isWhole = benchmark === undefined;
-  const parts = isWhole ? new Map<string, KnownTraining>() : await readParts(training, context);
-  const heldOut = isWhole ? await readHeldOut(training, context) : undefined;
-  const listed = benchmarks.filter(({ bench_id }) => benchmark === undefined || bench_id === benchmark);
+  const parts = isWhole ? new Map<string, KnownTraining>() : await readParts(trained, context);
+  const heldOut = isWhole ? await readHeldOut(trained, context) : undefined;
+  const listed = known.filter(({ bench_id }) => benchmark === undefined || bench_id === benchmark);
   const rows = treeRows({
-    ...{ training, parts, deployments },
-    runs: runMeasures.remembered?.(runs, context) ?? runs,
+    ...{ training: trained, parts, deployments: deployed },
+    runs: runMeasures.remembered?.(evaluated, context) ?? evaluated,
     benchmarks: listed.length > 0 || benchmark === undefined ? listed : [{ bench_id: benchmark }],
     heldOutOf: id => heldOut?.get(id),
     isBaseline: run => baselineOf(context.memory, run.bench_id) === run.eval_run_id,
   });
   noteLeftOut(
     [
-      ...runs.map(each => ['run', each.eval_run_id] as const),
-      ...training.map(each => ['training', each.training_run_id] as const),
+      ...evaluated.map(each => ['run', each.eval_run_id] as const),
+      ...trained.map(each => ['training', each.training_run_id] as const),
     ],
     rows,
     context.io,
@@ -162,9 +168,9 @@ function firstOf(training: readonly TrainingRun[], what: string, advice: string,
 }
 
 /** The training runs' held-out rewards, as in their list: one request each, except for remembered ones. */
-async function readHeldOut(training: readonly TrainingRun[], context: CommandContext) {
-  const read = firstOf(training, 'held-out rewards', 'Name a benchmark to see those of its runs.', context.io);
-  const rows = await withMeasured(resourceOrThrow('training'), read, new Set(['held-out']), context);
+async function readHeldOut(trained: readonly TrainingRun[], context: CommandContext) {
+  const read = firstOf(trained, 'held-out rewards', 'Name a benchmark to see those of its runs.', context.io);
+  const rows = await withMeasured(training, read, new Set(['held-out']), context);
   return new Map(rows.map(({ training_run_id: id, held_out }: MeasuredTraining) => [id, held_out]));
 }
 

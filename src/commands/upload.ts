@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { errorCode, errorMessage } from '../base/errors.ts';
 import { newFileProblem } from '../base/new-file.ts';
-import { describeMissingSecret } from '../resources/benchmarks.ts';
+import { benchmarks, describeMissingSecret } from '../resources/benchmarks.ts';
 import { type ErrorDetails, ServiceError } from '../service/errors.ts';
 import { bytes, counted } from '../text/numbers.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
@@ -27,7 +27,7 @@ import type { Job, JobState } from '../workbench/jobs.ts';
 import { awaitChange } from './awaited-changes.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeAfterChange, exitCodeOf } from './failure.ts';
-import { resourceOrThrow, rowsNamed } from './find.ts';
+import { rowsNamed } from './find.ts';
 import type { CommandIo } from './io.ts';
 import { checkField, printRecord, printsRecord } from './output.ts';
 import { type MissingSecrets, missingSecrets } from './readiness.ts';
@@ -150,14 +150,13 @@ type Flags = CommandInput<'upload'>['flags'];
 
 /** Notes other benchmarks with this name: the service allows them, so a folder may be uploaded twice by mistake. */
 async function noteNamesakes(name: string, context: CommandContext): Promise<void> {
-  const benchmarks = resourceOrThrow('benchmarks');
   const { rows } = await rowsNamed(benchmarks, name, context).catch((error: unknown) => {
     if (context.signal.aborted) throw error;
     // The upload will report the service's error.
     return { rows: [] };
   });
   if (rows.length === 0) return;
-  const ids = rows.map(row => benchmarks.list({}).id(row)).join(', ');
+  const ids = rows.map(({ bench_id }) => bench_id).join(', ');
   const areNamed = rows.length === 1 ? 'is also named' : 'are also named';
   context.io.note(clean`${ids} ${areNamed} ${name}: this makes another benchmark.`);
 }
