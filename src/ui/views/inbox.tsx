@@ -121,11 +121,9 @@ export function InboxView() {
       open={placeOfRef}
       below={row => reasonOf(row, rewardRange)}
       facts={row => eventFacts(row, workbench, describeHint)}
-      serviceId={({ id }) => id}
-      label={({ label }) => label}
-      pin={({ kind, id, label }) => ({ kind, id, label })}
+      refOf={row => row}
       bindings={[undo]}
-      actions={(targets, _list, { arranged: { rows: found } }) => [
+      actions={(targets, { arranged: { rows: found } }) => [
         { command: inboxCommands.dismiss, enabled: targets.length > 0, run: () => dismiss(targets) },
         { command: inboxCommands.dismissAll, enabled: found.length > 0, run: () => dismiss(found) },
       ]}

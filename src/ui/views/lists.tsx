@@ -73,7 +73,7 @@ export function TrajectoriesView({ place }: ViewProps<'list'>) {
         const all = [...actions(rows), ...list.actions(rows)];
         return scope ? onRollouts(rows, all) : all;
       }}
-      bindings={filter => [
+      bindings={({ filter }) => [
         ...rolloutBindings(scope && { scope, filter, ...(label !== undefined && { label }) }, shell.open),
         ...regrades,
       ]}

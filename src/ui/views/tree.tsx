@@ -35,6 +35,7 @@ import { treeKey } from '../../resources/tree-place.ts';
 import { heldOutOf } from '../../resources/watch.ts';
 import { counted } from '../../text/numbers.ts';
 import type { Workbench } from '../../workbench/workbench.ts';
+import { useErrorBindings } from '../app/error-note.tsx';
 import type { ViewProps } from '../app/registry.ts';
 import { useShell } from '../app/shell-context.tsx';
 import { useListed } from '../data/use-list.ts';
@@ -277,26 +278,28 @@ export function TreeView({ place }: ViewProps<'tree'>) {
       source={source}
       parts={lineage.parts}
       rows={lineage.rows}
-      grouped={unfoldedRows(lineage.rows, isOpen)}
+      groups={{ rows: unfoldedRows(lineage.rows, isOpen), ancestorsOf, unsearched }}
       columns={treeColumns(rewardRange, mark, alarmOf)}
-      ancestorsOf={ancestorsOf}
-      startAt={place.at}
+      initial={place}
       emptyText={lineage.loaded ? 'No benchmarks yet' : ''}
-      unsearched={unsearched}
-      headerError={lineage.error}
+      bindings={useErrorBindings(lineage.error)}
       notes={lineage.error ? [...lineage.notes, lineage.error.message] : lineage.notes}
-      toggles={({ unread }) => unread && (() => void lineage.readOn(unread))}
-      open={row => (row.unread ? undefined : placeOfReference(referenceOf(row), row.run?.display_name ?? row.name))}
+      open={row => {
+        const { unread, run, name } = row;
+        if (unread) return () => void lineage.readOn(unread);
+        return placeOfReference(referenceOf(row), run?.display_name ?? name);
+      }}
       facts={row => {
         if (row.unread) return [{ label: 'more', value: `${row.name.slice(2)}: ${row.about}` }];
         if (row.kind === 'checkpoint') return checkpointRowFacts(row);
         const { facts } = resourceAt({ view: 'list', resource: treeKinds[row.kind].resource });
         return statedFacts(facts(row.record), alarmOf(row));
       }}
-      label={({ name }) => name}
-      serviceId={({ id }) => id}
-      pin={({ kind, id, name, unread }) => (unread || kind === 'checkpoint' ? undefined : { kind, id, label: name })}
-      actions={(targets, _list, { current, dispatch, isGrouped }) => [
+      refOf={({ kind, id, name, unread }) => ({
+        ...{ id, label: name },
+        kind: unread || kind === 'checkpoint' ? undefined : kind,
+      })}
+      actions={(targets, { current, dispatch, isGrouped }) => [
         ...actionsOf(targets.map(row => ({ kind: row.kind, record: recordOf(row) }))),
         {
           command: treeCommands.fold,

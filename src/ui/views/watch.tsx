@@ -52,6 +52,7 @@ import { Lines } from '../widgets/lines.tsx';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { LineAlarms } from './alarms-window.tsx';
 import { alarmCommands, watchCommands } from './commands.ts';
+import { useAdvise } from './list/advice.ts';
 import type { PreviewProps } from './list/list-props.ts';
 import { ResourceList } from './list/resource-list.tsx';
 import { useActionsByKind } from './record/use-actions-by-kind.ts';
@@ -119,6 +120,7 @@ export function WatchView() {
   const grouping = useMemo(() => groupingOf(saved), [saved]);
   const now = usePaceTime();
   const shell = useShell();
+  const advise = useAdvise();
   const actionsOf = useLineActions();
   const rows = useWatched(now);
   const grouped = useMemo(() => groupedLines(rows, grouping, now), [rows, grouping, now]);
@@ -128,27 +130,21 @@ export function WatchView() {
       name="watch"
       source={source}
       rows={rows}
-      grouped={grouped}
-      keepsTop
-      membersOf={({ group }) => group?.members}
-      toggles={({ id, group }) => group && (() => keep(toggled(grouping, id)))}
+      groups={{ rows: grouped, membersOf: ({ group }) => group?.members, keepsTop: true }}
       rowsAt={oldestRead(rows)}
       header={useSummaryLines(rows)}
       columns={columns}
       emptyText={
-        isPartlyRead(workbench)
+        (isPartlyRead(workbench)
           ? 'Nothing is running or pinned in the pages of the lists that have been read'
-          : 'Nothing is running or pinned'
+          : 'Nothing is running or pinned') + advise({ command: recordCommands.pin, words: 'pins a row' })
       }
-      emptyAdvice={{ command: recordCommands.pin, words: 'pins a row' }}
-      open={row => placeOfLine(workbench, row)}
+      open={row => (row.group ? () => keep(toggled(grouping, row.id)) : placeOfLine(workbench, row))}
       facts={row => factsOfLine(workbench, row)}
       preview={LinePreview}
       below={pane.width < wide ? describeNote : describeReason}
-      serviceId={({ id }) => id}
-      label={({ label }) => label}
-      pin={({ kind, id, label, group }) => (kind === uploadKind || group ? undefined : { kind, id, label })}
-      actions={(targets, _list, { current, dispatch, isGrouped }) => {
+      refOf={({ kind, id, label, group }) => ({ id, label, kind: kind === uploadKind || group ? undefined : kind })}
+      actions={(targets, { current, dispatch, isGrouped }) => {
         const fold = (line: WatchedResource): void => {
           const name = groupNameOf(line, grouping.by, now);
           dispatch({ kind: 'select', id: keyOfGroup(name) });

@@ -12,11 +12,13 @@ import { useLive } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { useAdvise } from '../list/advice.ts';
-import { listProps } from '../list/list-view.tsx';
+import { useListProps } from '../list/list-view.tsx';
 import { ResourceList } from '../list/resource-list.tsx';
 import { useActions } from '../record/use-actions.tsx';
 import { useRunList } from '../runs/use-run-list.ts';
 import { imageLines, readinessLines, taskLines } from './readiness.ts';
+
+const evaluates = { command: benchmarkActions.evaluate, words: 'evaluates a model on this benchmark' };
 
 export function BenchmarkView({ place }: ViewProps<'record'>) {
   const benchId = place.id;
@@ -41,15 +43,13 @@ export function BenchmarkView({ place }: ViewProps<'record'>) {
   ];
   return (
     <ResourceList
-      {...listProps(runs)}
+      {...useListProps(runs, evaluates)}
       {...useRunList(true)}
       source={source}
-      emptyAdvice={{ command: benchmarkActions.evaluate, words: 'evaluates a model on this benchmark' }}
       header={lines}
       texts={{ scope: { benchmark: benchId }, label: shown.label ?? benchId }}
       bindings={benchmarkBindings([shown])}
       whole={{
-        id: benchId,
         json: shown,
         pin: { kind: 'benchmark', id: benchId, label: shown.label ?? benchId },
         siblings: 'benchmarks',

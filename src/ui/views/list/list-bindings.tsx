@@ -1,6 +1,7 @@
 /** A list's keys: for the row under the cursor or the marked rows, for related places, and for the columns. */
 import { type ColumnChoice, exportColumns } from '../../../present/column.ts';
 import type { Waiter } from '../../../queries/lists/read-all.ts';
+import type { ResourceRef } from '../../../store/store.ts';
 import { useErrorBindings } from '../../app/error-note.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
@@ -22,28 +23,21 @@ export function useListBindings<Row extends object>(
   props: ResourceListProps<Row>,
   shown: ListTable<Row>,
 ): readonly Binding[] {
-  const { bindings = [], opens = [], moves = [], menu, headerError } = props;
+  const { bindings = [], opens = [], menu, whole } = props;
   const { table, openAs } = shown;
   const { current } = table;
   const own = [
-    ...(typeof bindings === 'function'
-      ? bindings((table.arranged.filter && table.state.filter) || undefined)
-      : bindings),
+    ...(typeof bindings === 'function' ? bindings(table) : bindings),
     ...(shown.searchTexts ? [{ command: searchCommands.texts, run: () => shown.searchTexts?.('') }] : []),
   ];
   return [
     ...own,
-    ...useErrorBindings(headerError),
+    ...useErrorBindings(whole?.state?.error),
     ...useRowBindings(
       props,
       shown,
       (menu?.commands ?? []).flatMap(wanted => own.filter(({ command }) => command === wanted)),
     ),
-    ...moves.map(({ command, by }) => ({
-      command,
-      enabled: current !== undefined,
-      run: () => table.dispatch({ kind: 'move', by }),
-    })),
     ...opens.map(({ command, place, why }) => ({
       command,
       ...(current !== undefined && place(current) !== undefined ? {} : why ? { why } : { enabled: false }),
@@ -76,10 +70,15 @@ function useRowBindings<Row extends object>(
   shown: ListTable<Row>,
   offered: readonly Binding[],
 ): readonly Binding[] {
-  const { source, actions, serviceId = source.id, pin, whole, menu, parts = [] } = props;
-  const { table, list, live } = shown;
+  const { source, actions, refOf, whole, menu, parts = [] } = props;
+  const { table, live } = shown;
   const { current, targets } = table;
   const id = current && source.id(current);
+  const serviceId = (row: Row): string => refOf?.(row).id ?? source.id(row);
+  const pinsOf = (row: Row): readonly ResourceRef[] => {
+    const { kind, label } = refOf?.(row) ?? {};
+    return kind === undefined || label === undefined ? [] : [{ kind, id: serviceId(row), label }];
+  };
   // After an action on a row, the cursor stays on it even if newer rows arrive above.
   const before = (): void => {
     if (id !== undefined) table.dispatch({ kind: 'select', id });
@@ -95,25 +94,25 @@ function useRowBindings<Row extends object>(
   const marked = table.state.marks.size > 0 ? targets : [];
   const ofRows = areMarked
     ? `${targets.length} marked`
-    : ((current && props.label?.(current)) ?? id ?? whole?.id ?? '');
+    : ((current && refOf?.(current).label) ?? id ?? whole?.pin.id ?? '');
   return useRecordBindings({
     offered,
-    record: current ? { id: serviceId(current), json: current } : whole && { id: whole.id, json: whole.json },
+    record: current ? { id: serviceId(current), json: current } : whole && { id: whole.pin.id, json: whole.json },
     whole: whole?.json,
     marked: areMarked ? targets.map(serviceId) : [],
     subjects: menu ? [menu.title, ...(current ? [areMarked ? ofRows : `rollout ${ofRows}`] : [])] : [ofRows],
     refresh: () => {
       for (const part of [live, ...parts]) part.refresh();
     },
-    actions: (actions?.(targets, list, table) ?? []).map(binding => ({
+    actions: (actions?.(targets, table) ?? []).map(binding => ({
       ...binding,
       before,
       ...(why && { enabled: true, why }),
     })),
-    pin: whole?.pin ?? (current && pin?.(current)),
-    markedPins: table.state.marks.size > 0 && !whole?.pin ? targets.flatMap(row => pin?.(row) ?? []) : undefined,
+    pin: whole?.pin ?? (current && pinsOf(current)[0]),
+    markedPins: table.state.marks.size > 0 && !whole ? targets.flatMap(pinsOf) : undefined,
     siblings: whole?.siblings,
-    siblingId: whole?.id,
+    siblingId: whole?.pin.id,
     exportable: exportableRows(props, read),
     files: props.files?.({ marked, current, isFiltered: table.state.filter !== '', read }),
   });
@@ -136,7 +135,7 @@ function exportableRows<Row extends object>(
   { source, columns, whole }: ResourceListProps<Row>,
   read: ListedRows<Row>['read'],
 ): ExportableRows {
-  const title: ExportTitle = { kind: String(source.key[0] ?? 'rows'), ...(whole ? { id: whole.id } : {}) };
+  const title: ExportTitle = { kind: String(source.key[0] ?? 'rows'), ...(whole ? { id: whole.pin.id } : {}) };
   return {
     ...title,
     read: async waiter => ({

@@ -76,7 +76,7 @@ const identity = <Rows>(rows: Rows): Rows => rows;
 const noColumns: readonly string[] = [];
 
 export function useListTable<Row extends object>(props: ResourceListProps<Row>): ListTable<Row> {
-  const { source, columns, open, joined = noColumns } = props;
+  const { source, columns, open, groups, initial: { sort: defaultSort } = {}, joined = noColumns } = props;
   const pane = usePane('main');
   const [initial, remember] = useRememberedTable(props);
   const [sort, setSort] = useState(initial.sort);
@@ -84,7 +84,7 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
   const { live, list, rows, ordered, joinedTo, loaded, error } = useListRows(props, unjoined);
   // How many rows the last complete filter left: the room stays the same while the user types.
   const [kept, setKept] = useState<number>();
-  const room = useListRoom(props, list, error, props.grouped ?? rows, kept);
+  const room = useListRoom(props, list, error, groups?.rows ?? rows, kept);
   const opening = useOpening(props, list, (read, { filter, sort: order }) => {
     // Arrange the rows as the table does, but with a new function, so that the table's rows are not kept in memory.
     const arrange = createArrange(columns, source.id);
@@ -108,24 +108,21 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
     height: room.table,
     width: pane.width,
     initial,
-    keepsTop: props.keepsTop,
-    ancestorsOf: props.ancestorsOf,
     below: props.below,
     sorted: ordered || list.sortedAs === 'pending',
     // Before the first response, it is unknown whether there are more rows.
     readRest: list.hasMore || !list.loaded ? list.readRest : undefined,
     stop: list.stop,
     onSlash: searchTexts,
-    grouped: props.grouped,
-    membersOf: props.membersOf,
+    groups,
     onOpen:
       open &&
       (row => {
-        const toggle = props.toggles?.(row);
-        if (toggle) toggle();
-        else openAs(row, open);
+        const opened = open(row);
+        if (typeof opened === 'function') opened();
+        else openAs(row, placesOf(props));
       }),
-    canOpen: each => (props.toggles?.(each) ?? open?.(each)) !== undefined,
+    canOpen: each => open?.(each) !== undefined,
   });
   // React renders again at once, with the list in the new order.
   if (table.state.sort !== sort) setSort(table.state.sort);
@@ -137,7 +134,7 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
   const nearEnd = table.nearEnd && !source.costly;
   useEffect(() => see(table.shown, nearEnd), [see, table.shown, nearEnd]);
   const read = props.rows?.length ?? list.rows.length;
-  const order = { sort: unjoined, defaultSort: props.sort };
+  const order = { sort: unjoined, defaultSort };
   return { table, list, live, rows, read, loaded, error, ...order, room, openAs, searchTexts };
 }
 
@@ -154,10 +151,11 @@ function useListRows<Row extends object>(props: ResourceListProps<Row>, sort: So
   const joinedRows = useMemo(() => joinedTo(list.rows), [joinedTo, list.rows]);
   const rows = props.rows ?? joinedRows;
   const failed = live.error ?? list.pageError;
-  const isAbove = failed !== undefined && failed.message === props.errorAbove?.message;
+  const { isDeleted = false, isRead = false, error: headerError } = props.whole?.state ?? {};
+  const isAbove = isRead && failed !== undefined && failed.message === headerError?.message;
   const loaded = list.loaded || rows.length > 0 || isAbove;
   // The service may refuse a deleted parent's parts.
-  const isExpected = props.deleted && loaded && isAbsent(failed);
+  const isExpected = isDeleted && loaded && isAbsent(failed);
   return { live, list, rows, ordered, joinedTo, loaded, error: isExpected || isAbove ? undefined : failed };
 }
 
@@ -170,18 +168,14 @@ function useLostMarks({ lostMarks, dispatch }: Pick<Table<never>, 'lostMarks' | 
 }
 
 /** The table as the user left it; the first time, with the chosen columns. */
-function useRememberedTable<Row>({
-  name,
-  sort,
-  startAt,
-  startFilter: filter = '',
-}: Pick<ResourceListProps<Row>, 'name' | 'sort' | 'startAt' | 'startFilter'>) {
+function useRememberedTable<Row>({ name, initial: first }: Pick<ResourceListProps<Row>, 'name' | 'initial'>) {
   const [remembered, remember] = useMemory<TableState>('table');
   // Choices are saved by column id: a new column appears as it does by default, and an unknown id is ignored.
   const [choice] = useSetting<ColumnChoice>(columnSetting(name), {});
   const siblings = useSiblings();
   const [initial] = useState<TableState>(() => {
-    const { cursorId, ...table } = remembered ?? { ...initialTableState, sort, filter, choice, cursorId: startAt };
+    const { sort, filter = '', at } = first ?? {};
+    const { cursorId, ...table } = remembered ?? { ...initialTableState, sort, filter, choice, cursorId: at };
     // The user may have stepped from a record of this list to others.
     return { ...table, cursorId: cursorId === undefined ? undefined : siblings.lastShown(cursorId), following: false };
   });
@@ -231,19 +225,29 @@ function useListRoom<Row>(
 
 type ArrangeAgain<Row> = (rows: readonly Row[], arrangement: Arrangement) => ArrangedRows<Row>;
 
+/** The places that rows open, without the functions that some call instead. */
+const placesOf =
+  <Row>({ open }: ResourceListProps<Row>): PlaceOf<Row> =>
+  row => {
+    const opened = open?.(row);
+    return typeof opened === 'function' ? undefined : opened;
+  };
+
 /** Returns a function that opens a row's place; it returns false if there is none. */
 function useOpening<Row extends object>(
-  { source, rows, open, isNeighbour }: ResourceListProps<Row>,
+  props: ResourceListProps<Row>,
   { hasMore, readOn, latest }: PagedList<Row>,
   arrangeAgain: ArrangeAgain<Row>,
 ) {
+  const { source, rows, neighbours } = props;
+  const open = placesOf(props);
   const shell = useShell();
   const siblings = useSiblings();
   return (row: Row, placeOf: PlaceOf<Row>, { arranged, state }: Table<Row>): boolean => {
     const target = placeOf(row);
     if (!target) return false;
     // Two rollouts side by side have the neighbours of one of them.
-    const one = target.view === 'pair' ? open?.(row) : target;
+    const one = target.view === 'pair' ? open(row) : target;
     if (one?.view === 'record') {
       const { resource } = one;
       const listOf = (found: ArrangedRows<Row>, partial: boolean): SiblingList => ({
@@ -260,10 +264,10 @@ function useOpening<Row extends object>(
       // The neighbours of a plain row are found by their ids, which do not name a twin or a new grade.
       const isPlain = isOwn && one.twin === undefined && one.graded === undefined;
       const plain = isPlain ? siblingRows(resource, arranged, placeOf) : undefined;
-      const near = isNeighbour ? arranged.rows.filter(each => each === row || isNeighbour(each)) : arranged.rows;
+      const near = neighbours ? arranged.rows.filter(each => each === row || neighbours.has(each)) : arranged.rows;
       const others = {
         ...(plain ?? siblingPlaces(near, target === one ? placeOf : open, source.id)),
-        kind: isNeighbour?.(row) && near.length < arranged.rows.length ? 'changed' : undefined,
+        kind: neighbours?.has(row) && near.length < arranged.rows.length ? neighbours.kind : undefined,
         partial: hasMore,
       };
       siblings.remember(resource, isRow ? listOf(arranged, hasMore) : others);
@@ -290,11 +294,7 @@ export function siblingRows<Row extends object>(
 }
 
 /** The neighbours in a list whose rows open other records, or none. */
-function siblingPlaces<Row>(
-  rows: readonly Row[],
-  placeOf: PlaceOf<Row> = () => undefined,
-  idOf: (row: Row) => string,
-): SiblingList {
+function siblingPlaces<Row>(rows: readonly Row[], placeOf: PlaceOf<Row>, idOf: (row: Row) => string): SiblingList {
   const known = rows.flatMap(row => {
     const place = placeOf(row);
     return place?.view === 'record' ? [{ place, row: idOf(row) }] : [];

@@ -7,21 +7,23 @@ import type { Place } from '../../../resources/place.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { useActions } from '../record/use-actions.tsx';
-import type { ResourceListProps } from './list-props.ts';
+import { useAdvise } from './advice.ts';
+import type { ResourceListProps, RowRef } from './list-props.ts';
 import { ResourceList } from './resource-list.tsx';
 
-export function listProps<Row extends object>(resource: ResourceOf<Row>) {
-  const { names, columns, facts, emptyText = `No ${names[0]} yet`, emptyAdvice } = resource;
+export function useListProps<Row extends object>(resource: ResourceOf<Row>, advice = resource.emptyAdvice) {
+  const { file } = useWorkbench();
+  const advise = useAdvise();
+  const { names, columns, facts, emptyText = `No ${names[0]} yet` } = resource;
+  const words = file ? 'The file holds no trajectories' : emptyText;
   return {
     name: names[0],
     columns,
     facts,
-    emptyText,
-    noneSeen: describeNoneSeen(resource),
-    ...(emptyAdvice && { emptyAdvice }),
+    // If the service does not list this resource, it may not start one either.
+    emptyText: (isUnlisted: boolean) => (isUnlisted ? describeNoneSeen(resource) : `${words}${advise(advice)}`),
     open: (row: Row) => placeOf(resource, row),
-    label: (row: Row) => labelOf(resource, row),
-    pin: (row: Row) => refOf(resource, row),
+    refOf: (row: Row): RowRef => refOf(resource, row) ?? { label: labelOf(resource, row) },
   };
 }
 
@@ -34,16 +36,12 @@ export interface ResourceListViewProps<Row extends object> extends Partial<Resou
 export function ResourceListView<Row extends object>({ resource, place, ...more }: ResourceListViewProps<Row>) {
   // A view shows one place from mount to unmount.
   const [source] = useState(() => resource.list(place.scope ?? {}));
-  const { file } = useWorkbench();
   return (
     <ResourceList
-      {...listProps(resource)}
+      {...useListProps(resource)}
       source={source}
-      startAt={place.at}
-      startFilter={place.filter}
-      {...(place.sort && { sort: place.sort })}
+      initial={place}
       actions={useActions(resource)}
-      {...(file && { emptyText: 'The file holds no trajectories' })}
       {...more}
     />
   );

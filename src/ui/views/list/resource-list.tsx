@@ -16,18 +16,16 @@ import { Lines } from '../../widgets/lines.tsx';
 import { TableView } from '../../widgets/table/table-view.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { linesAround, useReferences } from '../record/use-references.ts';
-import { useAdvise } from './advice.ts';
 import { useListBindings } from './list-bindings.tsx';
 import { describeEmptyList, describeRowsAge, listFacts, rowCount, shownFreshness, withAge } from './list-messages.ts';
 import type { ResourceListProps } from './list-props.ts';
 import { errorHeight, type ListTable, minPreviewLines, useListTable } from './list-table.ts';
 
 export function ResourceList<Row extends object>(props: ResourceListProps<Row>) {
-  const { parts = [], rowsAt, onCurrent, onShown } = props;
+  const { parts = [], rowsAt, onShown } = props;
   const shown = useListTable(props);
   const { current, shown: inSight, state } = shown.table;
-  useEffect(() => onCurrent?.(current), [onCurrent, current]);
-  useEffect(() => onShown?.(inSight, state), [onShown, inSight, state]);
+  useEffect(() => onShown?.({ current, shown: inSight, state }), [onShown, current, inSight, state]);
   const old = shown.list.oldest(shown.table.shown);
   const freshness = withAge(shown.live.freshness, rowsAt);
   return (
@@ -119,14 +117,11 @@ function describeUnread<Row>(column: Column<Row> | undefined, rows: readonly Row
 
 /** The words shown in place of the rows, and below them. */
 function useTableTexts<Row extends object>(props: ListPaneProps<Row>) {
-  const { table, list, live, loaded, read, sort, age, noneSeen } = props;
-  const advise = useAdvise();
+  const { table, list, live, loaded, read, sort, age, emptyText } = props;
   const keyOf = useKeyOf();
   const asking = useLoadingText();
   const { filter } = table.state;
-  // If the service does not list this resource, it may not start one either.
-  const isUnlisted = noneSeen !== undefined && live.freshness.kind === 'unlisted';
-  const words = `${props.emptyText}${advise(props.emptyAdvice)}`;
+  const words = typeof emptyText === 'string' ? emptyText : emptyText(live.freshness.kind === 'unlisted');
   const { rows } = table.arranged;
   const sorted = props.columns.find(({ id }) => id === table.state.sort?.column);
   // A filter leaves out rows that lack a value, so count the unread values of all rows.
@@ -143,8 +138,8 @@ function useTableTexts<Row extends object>(props: ListPaneProps<Row>) {
     read,
   };
   return {
-    emptyText: describeEmptyList(empty, isUnlisted ? noneSeen : words, keyOf),
-    unsearched: [(filter !== '' && props.unsearched) || '', ...unread].filter(Boolean).join('  '),
+    emptyText: describeEmptyList(empty, words, keyOf),
+    unsearched: [(filter !== '' && props.groups?.unsearched) || '', ...unread].filter(Boolean).join('  '),
     facts: [...listFacts({ ...list, read, filtered: filter !== '', sorted: sort !== undefined }, keyOf), age],
   };
 }

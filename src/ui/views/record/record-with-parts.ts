@@ -1,4 +1,4 @@
-/** A record above the list of its parts: the record's problems, and the properties for that list. */
+/** A record above the list of its parts: its state, and its problems. */
 
 import type { LineState } from '../../../resources/line-state.ts';
 import { isNotOffered } from '../../../service/errors.ts';
@@ -54,19 +54,5 @@ export function useRecordWithParts(
       ...(deleted && !error ? [styles.danger(truncate(`${glyphs.cross} ${deleted}`, width))] : []),
       ...(error ? noteLines(error, { width, height: isRead ? 6 : 3 }, theme, advice) : []),
     ],
-  };
-}
-
-/** The list properties that come from the record, which is used if there is no row. */
-export function partsProps(
-  { isDeleted: deleted, isRead, error: headerError }: RecordWithParts,
-  pin: ResourceRef,
-  { resource, json }: { readonly resource: string; readonly json: unknown },
-) {
-  return {
-    deleted,
-    headerError,
-    errorAbove: isRead ? headerError : undefined,
-    whole: { id: pin.id, json, pin, siblings: resource },
   };
 }

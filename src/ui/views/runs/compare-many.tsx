@@ -104,7 +104,7 @@ export function CompareManyView({ place }: ViewProps<'compare-many'>) {
           why: pooledReason,
         },
       ]}
-      label={({ name }) => name}
+      refOf={({ name }) => ({ label: name })}
       header={words.flatMap(line => wrap(line, width)).map(line => theme.styles.muted(line))}
       files={() => comparisonFiles(runs, base)}
       footer={height => [

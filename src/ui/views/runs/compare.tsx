@@ -99,9 +99,8 @@ export function CompareView({ place }: ViewProps<'compare'>) {
     <ResourceList<ComparedTask>
       name="compared"
       source={source}
-      startAt={place.at}
       columns={comparisonColumns}
-      sort={worstFirst}
+      initial={{ sort: worstFirst, at: place.at }}
       emptyText="Neither run has a trajectory that names its task"
       open={row => rolloutPlace(row, runNames, false)}
       opens={[
@@ -112,7 +111,7 @@ export function CompareView({ place }: ViewProps<'compare'>) {
           why: 'One of the runs has no rollout of this task',
         },
       ]}
-      isNeighbour={isChanged}
+      neighbours={{ kind: 'changed', has: isChanged }}
       facts={comparedFacts}
       about={() => ({
         lines: ['', theme.styles.header('RUNS')],

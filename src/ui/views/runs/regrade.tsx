@@ -66,12 +66,11 @@ export function RegradeView({ place: { id, label } }: ViewProps<'regrade'>) {
         ...recordPlace(trajectories, row.trajectory_id, row.task_id),
         graded: describeGraded(row),
       })}
-      label={row => row.task_id ?? row.trajectory_id}
+      refOf={row => ({ label: row.task_id ?? row.trajectory_id })}
       facts={row => rowFacts(row, passAt)}
       preview={RegradedPreview}
       keepsPreview
       notes={notes}
-      errorAbove={error}
       actions={some => triage(some.map(trajectoryNoted))}
       files={listed => filesOf(listedRollouts(listed))}
       bindings={[

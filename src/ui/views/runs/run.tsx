@@ -17,6 +17,7 @@ import { unknownResource } from '../../../queries/statuses/known-resource.ts';
 import { heldOutRewardsQuery } from '../../../queries/training-curves.ts';
 import { rewardsSoFar, trajectoriesOfRun, withRewards } from '../../../queries/trajectories.ts';
 import { cutOffMessage } from '../../../resources/answer-ends.ts';
+import { describeNoneSeen } from '../../../resources/define.ts';
 import { statedFacts } from '../../../resources/line-state.ts';
 import type { MeasuredRun } from '../../../resources/measured-run.ts';
 import type { Place } from '../../../resources/place.ts';
@@ -42,9 +43,9 @@ import { useWorkbench } from '../../data/workbench.tsx';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { RunAlarms } from '../alarms-window.tsx';
 import { alarmCommands } from '../commands.ts';
-import { listProps } from '../list/list-view.tsx';
+import { useListProps } from '../list/list-view.tsx';
 import { ResourceList } from '../list/resource-list.tsx';
-import { partsProps, useRecordWithParts } from '../record/record-with-parts.ts';
+import { useRecordWithParts } from '../record/record-with-parts.ts';
 import { ownerReport } from '../record/rollout-files.ts';
 import { useActions } from '../record/use-actions.tsx';
 import type { FactsPart } from '../record/use-references.ts';
@@ -153,13 +154,13 @@ export function RunView({ place }: ViewProps<'record'>) {
   };
   return (
     <ResourceList<Trajectory>
-      {...listProps(trajectories)}
+      {...useListProps(trajectories)}
       {...list}
-      {...partsProps(state, pin, { resource: 'runs', json: shown })}
+      whole={{ pin, json: shown, siblings: 'runs', state }}
       source={run.source}
       parts={run.parts}
-      emptyText={describeEmpty(run)}
-      sort={worstFirst}
+      emptyText={isUnlisted => (isUnlisted ? describeNoneSeen(trajectories) : describeEmpty(run))}
+      initial={{ sort: worstFirst }}
       join={join}
       preview={TrajectoryPreview}
       keepsPreview
@@ -176,7 +177,7 @@ export function RunView({ place }: ViewProps<'record'>) {
         return [...own, ...onRollouts(rows, list.flags(rows))];
       }}
       menu={{ title: `run ${pin.label}`, commands: inMenu }}
-      bindings={filter => [
+      bindings={({ filter }) => [
         ...(state.isDeleted ? [] : [baseline([shown]), regrade(runs, [shown])]),
         { command: alarmCommands.past, run: showAlarms },
         ...rolloutBindings({ scope: { run: place.id }, label: pin.label, filter }, shell.open),

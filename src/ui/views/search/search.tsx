@@ -110,7 +110,7 @@ export function SearchView({ place: given }: ViewProps<'search'>) {
       })}
       preview={TrajectoryPreview}
       texts={texts}
-      label={({ trajectory_id, task_id }) => task_id ?? trajectory_id}
+      refOf={({ trajectory_id, task_id }) => ({ label: task_id ?? trajectory_id })}
       bindings={[
         { command: searchCommands.stop, enabled: isRunning, run: stop },
         { command: searchCommands.more, enabled: canGoOn, run: () => again(maxSearched) },

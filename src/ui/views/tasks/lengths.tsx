@@ -110,7 +110,7 @@ export function LengthsView({ place }: ViewProps<'lengths'>) {
       rows={points}
       parts={rollouts.parts}
       columns={columns}
-      sort={longestFirst}
+      initial={{ sort: longestFirst }}
       emptyText={emptyRollouts(rollouts, isReading ? 'Reading the rollouts' : noneText)}
       open={({ row }) => recordPlace(trajectories, row.trajectory_id, row.task_id ?? undefined)}
       actions={some => [

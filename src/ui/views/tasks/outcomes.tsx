@@ -36,7 +36,7 @@ export function OutcomesView({ place }: ViewProps<'outcomes'>) {
         ...(steps && { steps }),
         filter,
       })}
-      label={formatClass}
+      refOf={row => ({ label: formatClass(row) })}
       facts={outcomeFacts}
       notes={[...models, ...rollouts.notes]}
     />

@@ -38,7 +38,7 @@ import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { PlainFormWindow } from '../../windows/form-window.tsx';
 import { usePromptBinding } from '../chat/use-prompt-binding.ts';
 import { readerCommands, sideCommands, tasksCommands } from '../commands.ts';
-import { listProps } from '../list/list-view.tsx';
+import { useListProps } from '../list/list-view.tsx';
 import { ResourceList } from '../list/resource-list.tsx';
 import { RunChoice } from '../runs/compare-window.tsx';
 import { TrajectoryPreview } from '../trajectories/preview.tsx';
@@ -181,7 +181,7 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
       rows={tasks.groups}
       parts={rollouts.parts}
       columns={columns}
-      sort={place.base ? byDifference : byMean}
+      initial={{ sort: place.base ? byDifference : byMean }}
       emptyText={emptyRollouts(
         rollouts,
         rollouts.rows.length === 0
@@ -198,7 +198,6 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
               ...(against && { base: against }),
             }
       }
-      label={({ task_id }) => task_id}
       actions={([row]) => [
         lifeBinding(row),
         compareBinding(row) ??
@@ -255,7 +254,7 @@ export function RolloutsView({ place }: ViewProps<'rollouts'>) {
   );
   return (
     <ResourceList<Trajectory>
-      {...listProps(trajectories)}
+      {...useListProps(trajectories)}
       source={source}
       texts={textsIn(place)}
       rows={rows}
@@ -279,7 +278,7 @@ export function RolloutsView({ place }: ViewProps<'rollouts'>) {
       }
       bindings={twin ? [{ command: readerCommands.twin, run: () => navigate({ kind: 'replace', place: twin }) }] : []}
       notes={[...notes, ...list.notes]}
-      sort={byReward}
+      initial={{ sort: byReward }}
       emptyText={emptyRollouts(rollouts, 'No rollout matches')}
       preview={TrajectoryPreview}
       keepsPreview

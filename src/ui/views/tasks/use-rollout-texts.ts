@@ -15,6 +15,7 @@ import { previewKeptMs } from '../../data/use-preview-data.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { useKeyOf } from '../../keys/router.tsx';
 import type { TableState } from '../../widgets/table/table-state.ts';
+import type { Table } from '../../widgets/table/use-table.ts';
 import { searchCommands } from '../commands.ts';
 import { maxSteps } from '../trajectories/preview.tsx';
 import { readTextsOf } from './read-texts.ts';
@@ -107,7 +108,7 @@ function useReadInSight<Row extends Rollout>(columns: readonly Column<Row>[], on
   const reading = useRef<AbortController>(undefined);
   useEffect(() => () => reading.current?.abort(), []);
   return useCallback(
-    (inSight: readonly Row[], state: TableState): void => {
+    ({ shown, state }: Pick<Table<Row>, 'shown' | 'state'>): void => {
       reading.current?.abort();
       const isAsked = isAskedFor(state, columns);
       onAsked(isAsked);
@@ -117,7 +118,7 @@ function useReadInSight<Row extends Rollout>(columns: readonly Column<Row>[], on
       reading.current = controller;
       setTimeout(() => {
         if (signal.aborted) return;
-        void inParallel(readableIds(inSight, readTexts.all()), async id => {
+        void inParallel(readableIds(shown, readTexts.all()), async id => {
           if (signal.aborted) return;
           await workbench.cache.prefetchQuery({ ...optionsOf(workbench, trajectoryQuery(id)), gcTime: previewKeptMs });
         });

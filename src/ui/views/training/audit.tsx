@@ -41,9 +41,9 @@ export function AuditView({ place: { trainingRunId: runId } }: ViewProps<'audit'
       columns={findingColumns}
       emptyText={nothingFound}
       open={({ kind }) => ({ view: 'evidence', trainingRunId: runId, finding: kind })}
-      label={({ kind }) => findingKinds[kind]}
+      refOf={({ kind }) => ({ label: findingKinds[kind] })}
       header={header}
-      onCurrent={setCurrent}
+      onShown={table => setCurrent(table.current)}
       facts={findingFacts}
     />
   );

@@ -73,7 +73,7 @@ export function StepRolloutsView({ place: { trainingRunId: runId, step, task } }
       source={source}
       texts={{ scope: { training: runId }, step, label: `step ${step}` }}
       {...list}
-      sort={worstFirst}
+      initial={{ sort: worstFirst }}
       emptyText="No rollout of this step has a reward"
       open={({ trajectory_id, ...row }) =>
         trajectory_id ? placeOf(trajectories, { ...row, trajectory_id }) : undefined

@@ -40,7 +40,7 @@ export function TrainingStepView({ place: { trainingRunId: runId, step } }: View
       source={source}
       texts={{ scope: { training: runId }, step, label: `step ${step}` }}
       columns={columns}
-      sort={worstFirst}
+      initial={{ sort: worstFirst }}
       emptyText={`No rollout of this step names its task: ${keyOf(teachingCommands.rollouts)} lists the rollouts`}
       open={({ task_id: task }) => ({ view: 'task-life', trainingRunId: runId, task, step })}
       actions={([row]) => [

@@ -82,10 +82,15 @@ export function TaskLifeView({ place: { trainingRunId: runId, task, step, words 
       rows={rows}
       parts={[trainer, live]}
       columns={columns}
-      sort={inOrder}
-      startAt={step === undefined ? undefined : String(step)}
-      moves={moves}
-      onCurrent={setCurrent}
+      initial={{ sort: inOrder, at: step?.toString() }}
+      bindings={({ current: row, dispatch }) =>
+        moves.map(({ command, by }) => ({
+          command,
+          enabled: row !== undefined,
+          run: () => dispatch({ kind: 'move', by }),
+        }))
+      }
+      onShown={table => setCurrent(table.current)}
       emptyText={emptyText}
       open={row => ({ view: 'step-rollouts', trainingRunId: runId, step: row.step, task })}
       actions={some => [

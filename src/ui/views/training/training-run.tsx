@@ -47,7 +47,7 @@ import { TrainingAlarms } from '../alarms-window.tsx';
 import { alarmCommands, teachingCommands } from '../commands.ts';
 import { foldedTableLines, minTableLines } from '../list/list-table.ts';
 import { ResourceList } from '../list/resource-list.tsx';
-import { partsProps, useRecordWithParts } from '../record/record-with-parts.ts';
+import { useRecordWithParts } from '../record/record-with-parts.ts';
 import { ownerReport } from '../record/rollout-files.ts';
 import { useActions } from '../record/use-actions.tsx';
 import { useRunsOf } from '../runs/use-means.ts';
@@ -88,10 +88,11 @@ function useTrainingRun({ id, label, parent }: Place<'record'>, attention: Atten
   const ended = state.isDeleted || hasEnded(shown.status);
   const curves = useRunCurves(id, ended, attention, stepsWanted(progress));
   const source = useMemo(() => checkpointList(id, ended), [id, ended]);
-  const counted = completedSteps(progress.data, curves.trainer, useListedRows(source));
+  const checkpoints = useListedRows(source);
+  const counted = completedSteps(progress.data, curves.trainer, checkpoints);
   const completed = useStepsDone(counted, progress, curves, ended);
   return {
-    ...{ shown, ended, state, source, curves, completed },
+    ...{ shown, ended, state, source, checkpoints, curves, completed },
     total: progress.data?.total_steps,
     pace: usePace(shown, progress, completed, ended),
     lastStatus: useLastStatus(id, state),
@@ -103,11 +104,10 @@ function useTrainingRun({ id, label, parent }: Place<'record'>, attention: Atten
 type Run = ReturnType<typeof useTrainingRun>;
 
 /** Adds to checkpoints the slugs that serve them, their held-out rewards and their evaluations. */
-function useMeasuredCheckpoints({ shown, source, curves: { heldOut } }: Run, attention: Attention) {
+function useMeasuredCheckpoints({ shown, checkpoints: listed, curves: { heldOut } }: Run, attention: Attention) {
   const { rewardRange } = useWorkbench().compare;
   const { rows, loaded, complete, error } = useList(deploymentList, attention);
   const evaluations = useRunsOf(shown.bench_id, 'visible');
-  const listed = useListedRows(source);
   const { uncertain, left } = useMemo(
     () => newestUncertain(evaluations, listed, rewardRange),
     [evaluations, listed, rewardRange],
@@ -198,29 +198,28 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
   };
   return (
     <ResourceList<DeployedCheckpoint>
-      {...partsProps(state, pin, { resource: 'training', json: shown })}
       name="checkpoints"
       source={run.source}
       parts={run.parts}
       texts={{ scope: { training: id }, label: name }}
       columns={columns}
       {...useMeasuredCheckpoints(run, pane.attention)}
-      sort={newestFirst}
       emptyText={ended ? 'This run committed no checkpoint' : 'No checkpoint has been committed yet'}
       facts={row => checkpointFacts(row, rewardRange)}
       open={row => ({ view: 'step', trainingRunId: id, step: row.step_index ?? 0 })}
       header={[...head, ...curvesPane.lines]}
       isFolded={curvesPane.isFull}
       bindings={[...(state.isDeleted ? [] : ofRun([shown])), ...curvesPane.bindings, alarms, audit]}
-      actions={(rows, list) => {
+      actions={rows => {
         if (state.isDeleted) return [];
         // A run that has just ended may have checkpoints that are not listed yet, so request the newest.
-        if (ended && list.rows.length === 0) return ofCheckpoint([shown]);
+        if (ended && run.checkpoints.length === 0) return ofCheckpoint([shown]);
         return ofCheckpoint(rows.map(checkpoint => ({ ...shown, checkpoint })));
       }}
       about={() => ({ lines: ['', theme.styles.header('TRAINING RUN')], facts: statedFacts(facts, state.alarm) })}
       files={() => ownerReport('training', id, shown)}
-      startAt={place.at}
+      initial={{ sort: newestFirst, at: place.at }}
+      whole={{ pin, json: shown, siblings: 'training', state }}
     />
   );
 }

@@ -19,6 +19,21 @@ import { type EditState, textBefore, textOf } from '../text-field/editing.ts';
 import { type TypedLine, useTypedLine } from '../text-field/use-typed-line.ts';
 import { initialTableState, type TableAction, type TableState, tableReducer, windowOf } from './table-state.ts';
 
+/** The rows in groups or branches. */
+export interface TableGroups<Row> {
+  /** With a row for each group: shown while the table is neither filtered nor sorted. */
+  readonly rows: readonly Row[] | undefined;
+  /** The members of a group, given its row: actions on that row apply to them. */
+  readonly membersOf?: (row: Row) => readonly Row[] | undefined;
+  /** For a tree, see `createArrange`; must be a module-level constant. */
+  readonly ancestorsOf?: AncestorsOf<Row>;
+  /**
+   * Whether new rows may come first: the cursor then stays on its row, even before the user moves it, and the first row
+   * stays in view.
+   */
+  readonly keepsTop?: boolean;
+}
+
 export interface TableOptions<Row> {
   readonly rows: readonly Row[];
   readonly columns: readonly Column<Row>[];
@@ -27,18 +42,9 @@ export interface TableOptions<Row> {
   readonly height: number;
   /** The width of a line, in cells. */
   readonly width: number;
-  /** The rows in groups, with a row for each group: shown while the table is neither filtered nor sorted. */
-  readonly grouped?: readonly Row[] | undefined;
-  /** The members of a group, given its row: actions on that row apply to them. */
-  readonly membersOf?: ((row: Row) => readonly Row[] | undefined) | undefined;
-  /**
-   * Whether new rows may come first: the cursor then stays on its row, even before the user moves it, and the first row
-   * stays in view.
-   */
-  readonly keepsTop?: boolean | undefined;
+  readonly groups?: TableGroups<Row> | undefined;
   /** Whether the rows are already in the requested order. */
   readonly sorted?: boolean;
-  readonly ancestorsOf?: AncestorsOf<Row> | undefined;
   /** Text about the row under the cursor. */
   readonly below?: ((row: Row) => string | undefined) | undefined;
   /** Reads the unread rows, if there are any; settles when done, even if it fails. */
@@ -56,6 +62,8 @@ export interface TableOptions<Row> {
 export interface Table<Row> {
   readonly state: TableState;
   readonly arranged: ArrangedRows<Row>;
+  /** The filter, if it is a valid one. */
+  readonly filter: string | undefined;
   readonly isGrouped: boolean;
   /** The cursor's position among the rows in groups, not counting the groups' own rows; 0 on a group's own row. */
   readonly groupPlace: number | undefined;
@@ -105,7 +113,8 @@ const noRows: readonly never[] = [];
 const noLines: readonly never[] = [];
 
 /** How the table filters and sorts its rows. */
-function useArranging<Row>({ rows, columns, id, grouped, sorted = false, ancestorsOf }: TableOptions<Row>) {
+function useArranging<Row>({ rows, columns, id, groups, sorted = false }: TableOptions<Row>) {
+  const ancestorsOf = groups?.ancestorsOf;
   const arrange = useMemo(() => createArrange(columns, id, ancestorsOf), [columns, id, ancestorsOf]);
   const inOrder = useMemo(
     () =>
@@ -115,14 +124,14 @@ function useArranging<Row>({ rows, columns, id, grouped, sorted = false, ancesto
     [arrange, sorted],
   );
   const inGroups = ({ filter, sort }: Arrangement): readonly Row[] | undefined =>
-    filter === '' && sort === undefined ? grouped : undefined;
+    filter === '' && sort === undefined ? groups?.rows : undefined;
   const arranging = (arrangement: Arrangement): ArrangedRows<Row> =>
     inOrder(inGroups(arrangement) ?? rows, arrangement);
   return { arrange, inGroups, arranging };
 }
 
 export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
-  const { rows, columns, height, width, initial, onOpen, keepsTop } = options;
+  const { rows, columns, height, width, initial, onOpen, groups: { keepsTop, ...groups } = {} } = options;
   const { arrange, inGroups, arranging } = useArranging(options);
   const mostRows = Math.max(1, height - otherLines);
   const surroundings = { arranged: arranging, height: mostRows, keepsTop };
@@ -156,9 +165,10 @@ export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
   useHeldFirst(keepsTop && state.cursorId === undefined ? arranged.ids[cursor] : undefined, dispatch);
   return {
     ...{ state, arranged, cursor, offset, rowLines, noticeLines, below, belowLines, current, typing, dispatch },
+    filter: (arranged.filter && state.filter) || undefined,
     completions: completion?.words ?? noLines,
     isGrouped: inGroups(state) !== undefined,
-    groupPlace: inGroups(state) && groupPlace(arranged.rows.slice(0, cursor + 1), options),
+    groupPlace: inGroups(state) && groupPlace(arranged.rows.slice(0, cursor + 1), groups),
     // With a filter that matches nothing, this would read the whole list.
     nearEnd: state.filter === '' && cursor >= arranged.ids.length - rowsNearEnd,
     shown: useMemo(() => arranged.rows.slice(offset, offset + rowLines), [arranged.rows, offset, rowLines]),
@@ -237,7 +247,7 @@ function noticeOf(notice: string | undefined, width: number, most: number): read
 }
 
 /** The last row's position, see {@link Table.groupPlace}. Rows in folded groups count too. */
-function groupPlace<Row>(rows: readonly Row[], { membersOf }: TableOptions<Row>): number | undefined {
+function groupPlace<Row>(rows: readonly Row[], { membersOf }: Pick<TableGroups<Row>, 'membersOf'>): number | undefined {
   const groups = rows.map(row => membersOf?.(row)?.length);
   const last = groups.findLastIndex(members => members !== undefined);
   if (last < 0) return undefined;
@@ -247,10 +257,11 @@ function groupPlace<Row>(rows: readonly Row[], { membersOf }: TableOptions<Row>)
 
 /** The rows that actions apply to. */
 function useTargets<Row>(
-  { rows, grouped, membersOf, id }: TableOptions<Row>,
+  { rows, groups, id }: TableOptions<Row>,
   marks: TableState['marks'],
   current: Row | undefined,
 ): Pick<Table<Row>, 'targets' | 'lostMarks'> {
+  const { rows: grouped, membersOf } = groups ?? {};
   const marked = useMemo(() => {
     const all = grouped ? [...new Set([...rows, ...grouped])] : rows;
     return marks.size > 0 ? markedOf(all, marks, id) : noRows;
