@@ -90,7 +90,7 @@ export class Records {
       notes.readAgain();
     } else pins.readAgain(false);
     const ended = inbox.list().flatMap(({ what, kind, id, label, at, detail }) => {
-      return what === 'end' ? [{ ...detail, ...{ kind, id, label }, seenAt: at, endedAt: at }] : [];
+      return what === 'end' ? [{ ...detail, kind, id, label, seenAt: at, endedAt: at }] : [];
     });
     statuses.recall(ended);
     const runningKinds = [...this.#of.kinds.keys()].filter(kind => statuses.runs(kind));

@@ -199,14 +199,12 @@ function useLineage(open: ReadonlySet<string>) {
   const isBaseline = (run: EvalRun): boolean => baselineOf(workbench.remembered, run.bench_id) === run.eval_run_id;
   return {
     rows: treeRows({
-      ...{
-        benchmarks,
-        training: trained,
-        parts: openedTraining.parts,
-        isBaseline,
-        unread,
-        deployments: traceDeployments(deployments.data?.rows ?? [], workbench.remembered),
-      },
+      benchmarks,
+      training: trained,
+      parts: openedTraining.parts,
+      isBaseline,
+      unread,
+      deployments: traceDeployments(deployments.data?.rows ?? [], workbench.remembered),
       runs: withMeans(runs.flatMap(({ data }) => data?.rows ?? [])),
       heldOutOf: id => {
         const known = workbench.statuses.get({ kind: 'training', id });
@@ -253,7 +251,8 @@ function useFolds({ benchmark, training }: ViewProps<'tree'>['place']) {
 }
 
 const referenceOf = ({ kind, id, run }: TreeRow) => ({
-  ...{ resource: treeKinds[kind].resource, id },
+  resource: treeKinds[kind].resource,
+  id,
   ...(run && { within: run.training_run_id }),
 });
 
@@ -296,7 +295,8 @@ export function TreeView({ place }: ViewProps<'tree'>) {
         return statedFacts(facts(row.record), alarmOf(row));
       }}
       refOf={({ kind, id, name, unread }) => ({
-        ...{ id, label: name },
+        id,
+        label: name,
         kind: unread || kind === 'checkpoint' ? undefined : kind,
       })}
       actions={(targets, { current, dispatch, isGrouped }) => [
