@@ -11,9 +11,6 @@ export interface ChatRoute {
   readonly at?: string | undefined;
 }
 
-/** Names that are known not to be deployment ids, by service. */
-const models = new WeakMap<object, Set<string>>();
-
 /**
  * @param name a slug or a deployment id; the two may look alike
  * @param asks whether to ask the service about an unknown name
@@ -29,9 +26,8 @@ export async function chatRoute(
   // Names of base models have a vendor prefix.
   const mayBeId = (): boolean => !name.includes('/') && memory.list('deployment').every(({ label }) => label !== name);
   if (!seen && !/^dep[_-]/.test(name) && !(asks && mayBeId())) return { model: name };
-  const known = models.get(service) ?? new Set<string>();
-  models.set(service, known);
-  if (!seen && known.has(name)) return { model: name };
+  const { notDeployments } = service.capabilities;
+  if (!seen && notDeployments.has(name)) return { model: name };
   let deployment: Partial<Deployment> | undefined;
   try {
     deployment = await service.call('getDeployment', { params: { deployment_id: name } }, { signal });
@@ -44,7 +40,7 @@ export async function chatRoute(
     }
   }
   if (!deployment) {
-    known.add(name);
+    notDeployments.add(name);
     return { model: name };
   }
   const model = deployment.model_slug ?? name;

@@ -2,7 +2,6 @@
 import type { Benchmark, BenchmarkImage, BenchmarkRuntime, Readiness, TaskCount } from '../contract/benchmarks.ts';
 import type { Page } from '../contract/common.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
-import type { Capabilities } from '../service/capabilities.ts';
 import { isNotOffered, NotFoundError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import { readPages } from '../service/pagination.ts';
@@ -44,33 +43,28 @@ export const runtimeList: ListSource<BenchmarkRuntime> = {
   activity: rows => (rows.some(row => isBuilding(row.build_status)) ? 'building' : 'open'),
 };
 
-/** Cursors of the pages where benchmarks were found, by service. */
-const foundAt = new WeakMap<Capabilities, Map<string, string | undefined>>();
-
 /**
  * Finds a benchmark in the list. Only the first call searches the whole list; later ones first read the page it was on.
  *
  * @throws ServiceError, a NotFoundError if the list does not contain it
  */
 async function findListed(service: Service, benchId: string, signal: AbortSignal): Promise<Benchmark> {
-  const { capabilities } = service;
-  const known = foundAt.get(capabilities) ?? new Map<string, string | undefined>();
-  foundAt.set(capabilities, known);
+  const { foundAt } = service.capabilities;
   let at: string | undefined;
   const readPage = (cursor: string | undefined) => {
     at = cursor;
     return service.call('listBenchmarks', { query: { limit: pageSize, cursor } }, { signal });
   };
   const among = ({ items }: Page<Benchmark>) => items.find(({ bench_id }) => bench_id === benchId);
-  if (known.has(benchId)) {
-    const found = among(await readPage(known.get(benchId)));
+  if (foundAt.has(benchId)) {
+    const found = among(await readPage(foundAt.get(benchId)));
     if (found) return found;
-    known.delete(benchId);
+    foundAt.delete(benchId);
   }
   for await (const page of readPages(readPage)) {
     const found = among(page);
     if (!found) continue;
-    known.set(benchId, at);
+    foundAt.set(benchId, at);
     return found;
   }
   throw new NotFoundError(clean`There is no benchmark ${benchId}.`, { code: 'resource_not_found' });

@@ -112,7 +112,7 @@ const gatewayMissTtlMs = 60_000;
 
 export class Capabilities {
   /** When to retry an operation, in monotonic milliseconds; infinite if the service itself answered. */
-  readonly #missing = new Map<Operation, number>();
+  readonly #missing = new Map<string, number>();
   /** Operations that have worked: a 404 from one of them concerns the resource. */
   readonly #proven = new Set<string>();
   /** Ids in this session's responses: their resources exist. */
@@ -123,6 +123,10 @@ export class Capabilities {
   readonly withoutProgress = new Set<string | undefined>();
   /** Filters that the service ignored: it returned rows that they exclude. */
   readonly ignoredFilters = new Set<string>();
+  /** Cursors of the list pages on which benchmarks were found, by their ids. */
+  readonly foundAt = new Map<string, string | undefined>();
+  /** Names of models that are known not to be deployment ids. */
+  readonly notDeployments = new Set<string>();
   readonly #clock: Pick<Clock, 'monotonic'>;
 
   constructor(clock: Pick<Clock, 'monotonic'> = systemClock) {
@@ -135,8 +139,8 @@ export class Capabilities {
   }
 
   /** Every endpoint that is assumed to be missing. */
-  missing(): Operation[] {
-    return [...this.#missing.keys()].filter(operation => !this.has(operation)).sort();
+  missing(): string[] {
+    return [...this.#missing.keys()].filter(operation => this.#missingFor(operation) > 0).sort();
   }
 
   /** Forgets everything: after a manual refresh, or when another instance of the service may offer more. */
@@ -147,6 +151,8 @@ export class Capabilities {
     this.unlisted.clear();
     this.withoutProgress.clear();
     this.ignoredFilters.clear();
+    this.foundAt.clear();
+    this.notDeployments.clear();
   }
 
   /** Records a success: the endpoint exists, and so do the resources in its response. */
@@ -156,7 +162,7 @@ export class Capabilities {
     ids: readonly string[],
   ): void {
     this.#proven.add(operation);
-    this.#missing.delete(operation as Operation);
+    this.#missing.delete(operation);
     if (method === 'DELETE') for (const id of ids) this.#ids.delete(id);
     else this.#learnIds(answer, ids);
   }
@@ -184,7 +190,7 @@ export class Capabilities {
 
   /** @throws CapabilityMissingError if the endpoint is assumed to be missing, so that nothing is sent */
   require(endpoint: Endpoint): void {
-    const left = endpoint.capability ? this.#missingFor(endpoint.operation as Operation) : 0;
+    const left = endpoint.capability ? this.#missingFor(endpoint.operation) : 0;
     if (left > 0) throw missingError(endpoint, left);
   }
 
@@ -210,9 +216,7 @@ export class Capabilities {
     if (!(refusal instanceof ServiceError) || !refusal.mayLackPath) return;
     const { operation, type, code, status } = refusal;
     if (operation === undefined || this.#proven.has(operation)) return;
-    const isOwn = (type ?? code) !== undefined || status !== 404;
-    const left = isOwn ? Number.POSITIVE_INFINITY : gatewayMissTtlMs;
-    this.#missing.set(operation as Operation, this.#clock.monotonic() + left);
+    this.#miss(operation, (type ?? code) !== undefined || status !== 404);
   }
 
   /** Learns from a refusal. Returns an error if it means that the endpoint is missing. */
@@ -229,12 +233,18 @@ export class Capabilities {
     if (!isOdd && !isMissingRoute(answer) && !this.#isOfPath(answer)) return undefined;
     const isProven = this.#proven.has(endpoint.operation);
     if (isProven && answer.status === 404 && answer.path.includes('{')) return undefined;
-    const left = isFromService(answer) ? Number.POSITIVE_INFINITY : gatewayMissTtlMs;
-    this.#missing.set(endpoint.operation as Operation, this.#clock.monotonic() + left);
+    const left = this.#miss(endpoint.operation, isFromService(answer));
     return missingError(endpoint, left, facts, isOdd ? answer.words : undefined);
   }
 
-  #missingFor(operation: Operation): number {
+  /** Records a missing endpoint. @returns how long benchtop does not request it again, in milliseconds */
+  #miss(operation: string, isFromService: boolean): number {
+    const left = isFromService ? Number.POSITIVE_INFINITY : gatewayMissTtlMs;
+    this.#missing.set(operation, this.#clock.monotonic() + left);
+    return left;
+  }
+
+  #missingFor(operation: string): number {
     return Math.max(0, (this.#missing.get(operation) ?? 0) - this.#clock.monotonic());
   }
 }
