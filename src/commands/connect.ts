@@ -10,9 +10,8 @@ import { describeOrigin } from '../config/origin.ts';
 import type { LocalService } from '../config/profile.ts';
 import { RequestError } from '../service/errors.ts';
 import { type GateMonitor, Gates } from '../service/gate.ts';
-import type { GenerationMemory } from '../service/generation.ts';
 import type { Service } from '../service/index.ts';
-import type { ServiceOptions, SkippingMemory, Supervisor } from '../service/options.ts';
+import type { ServiceOptions, Supervisor } from '../service/options.ts';
 import {
   type ConnectionMonitor,
   fixedConnection,
@@ -152,23 +151,14 @@ export function connectTo(
   const create = async (): Promise<Service> => {
     // Loading the client blocks the thread, so let the first frame be drawn before that.
     await new Promise(setImmediate);
-    const [{ createService, keptGeneration }, { runWithSentOptions }] = await Promise.all([
+    const [{ createService }, { runWithSentOptions }] = await Promise.all([
       import('../service/index.ts'),
       import('../queries/evaluations.ts'),
     ]);
-    const generationMemory: GenerationMemory | undefined = remembered && {
-      load: () => keptGeneration(remembered().setting(generationSetting)),
-      save: found => remembered().setSetting(generationSetting, found),
-    };
-    const skippingMemory: SkippingMemory | undefined = remembered && {
-      load: () => remembered().setting(skippingSetting) === true,
-      save: skips => remembered().setSetting(skippingSetting, skips),
-    };
     const readOnly = config.profile.readOnly;
     service = createService({
       ...serviceOptions(config, supervised, now),
-      generationMemory,
-      skippingMemory,
+      memory: remembered,
       onSuccess: (...request) => {
         const started = runWithSentOptions(...request);
         if (started) remembered?.().see([started]);
@@ -217,9 +207,6 @@ export async function testService(config: Config, signal: AbortSignal): Promise<
     await connection.close();
   }
 }
-
-const generationSetting = 'generation';
-const skippingSetting = 'skipsTracedTrajectories';
 
 const hostOf = (url: string | undefined): string | undefined => (url === undefined ? undefined : new URL(url).host);
 

@@ -8,44 +8,30 @@ import { listIn } from './lists.ts';
 export const generations = ['document', 'newest'] as const;
 export type Generation = (typeof generations)[number];
 
-export interface Evidence {
-  readonly generation: Generation;
-  /** Completes a sentence after “because”. */
-  readonly reason: string;
-}
+/** A renamed field: its name in the document, its newest name, and the resources with the field, in words. */
+type Renamed = readonly [old: string, renamed: string, owner: string];
 
-interface Sign {
-  readonly old: string;
-  readonly new: string;
-  /** The resources with the field, in words. */
-  readonly owner: string;
-}
-
-const benchmarkNames: Sign = { old: 'label', new: 'name', owner: 'its benchmarks' };
-const deploymentNames: Sign = {
-  old: 'playground_endpoint_url',
-  new: 'model_endpoint_id',
-  owner: 'its deployments',
-};
+const ofBenchmarks: Renamed = ['label', 'name', 'its benchmarks'];
+const ofDeployments: Renamed = ['playground_endpoint_url', 'model_endpoint_id', 'its deployments'];
 
 /** A service that sends both names follows the document. A service without the old name is newer. */
-const signs: ReadonlyMap<string, Sign> = new Map<string, Sign>([
-  ['listBenchmarks', benchmarkNames],
-  ['getBenchmark', benchmarkNames],
-  ['listSupportedTrainingModels', { old: 'model_slug', new: 'base_model_slug', owner: 'its models' }],
-  ['listDeployments', deploymentNames],
-  ['getDeployment', deploymentNames],
+const signs: ReadonlyMap<string, Renamed> = new Map([
+  ['listBenchmarks', ofBenchmarks],
+  ['getBenchmark', ofBenchmarks],
+  ['listSupportedTrainingModels', ['model_slug', 'base_model_slug', 'its models']],
+  ['listDeployments', ofDeployments],
+  ['getDeployment', ofDeployments],
 ]);
 
 /** Detects the generation from a response body; undefined if it reveals nothing. */
-export function evidenceIn(operation: string, body: unknown): Evidence | undefined {
-  const sign = signs.get(operation);
+export function evidenceIn(operation: string, body: unknown): { generation: Generation; reason: string } | undefined {
+  const [old = '', renamed = '', owner] = signs.get(operation) ?? [];
   const rows = listIn(body);
   const row = rows ? rows[0] : body;
-  if (!sign || !isRecord(row)) return undefined;
-  if (Object.hasOwn(row, sign.old)) return { generation: 'document', reason: `${sign.owner} have ${sign.old}` };
-  if (!Object.hasOwn(row, sign.new)) return undefined;
-  return { generation: 'newest', reason: `${sign.owner} have ${sign.new} in place of ${sign.old}` };
+  if (owner === undefined || !isRecord(row)) return undefined;
+  if (Object.hasOwn(row, old)) return { generation: 'document', reason: `${owner} have ${old}` };
+  if (!Object.hasOwn(row, renamed)) return undefined;
+  return { generation: 'newest', reason: `${owner} have ${renamed} in place of ${old}` };
 }
 
 /** The agent as later generations expect it. */

@@ -4,7 +4,6 @@ import { unlessAborted } from '../base/abort.ts';
 import { asError } from '../base/errors.ts';
 import { inParallel } from '../base/in-parallel.ts';
 import { isRecord } from '../base/own-property.ts';
-import type { Operation } from '../contract/endpoints.ts';
 import { statusMeaning } from '../contract/status.ts';
 import {
   affectsAllRequests,
@@ -177,7 +176,6 @@ async function sendOne<Input, Result>(
   } catch (error) {
     const refusal = await readAgain(error);
     if (!(refusal instanceof ServiceError)) return refusal;
-    if (!service.hasOtherPath(refusal.operation as Operation)) throw refusal;
     return await send(service, input, { signal, otherPath: true }).catch(async (other: unknown) => {
       if (isNotFound(other)) {
         const found = await readAgain(other);
@@ -202,9 +200,8 @@ function stillThere(name: string, record: unknown, refusal: ServiceError): Servi
   const status = isRecord(record) && typeof record['status'] === 'string' ? record['status'] : undefined;
   const statusText = status === undefined ? '' : clean` with the status ${status}`;
   const isStopping = status !== undefined && statusMeaning(status) === 'stopping';
-  const found = isStopping
-    ? clean`But ${name} can still be read${statusText}: it is not deleted yet.`
-    : clean`But ${name} can still be read${statusText}, so it was not deleted.`;
+  const outcome = isStopping ? ': it is not deleted yet.' : ', so it was not deleted.';
+  const found = clean`But ${name} can still be read${statusText}${outcome}`;
   const advice = `If this service deletes it at another path, set assumptions.path.${operation} in the profile.`;
   return new ResponseError(`${words ?? refusal.message} ${found}${noSuchPath || isStopping ? '' : ` ${advice}`}`, {
     ...refusal,

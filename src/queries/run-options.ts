@@ -40,9 +40,7 @@ export async function readRunOptions(
   signal: AbortSignal,
 ): Promise<Described> {
   const query = { bench_id: benchId, ...(model === undefined ? {} : { base_model_slug: model }) };
-  const { stated, found } = service.generation;
-  const isOld = (stated ?? found?.generation) === 'document';
-  const [first, second] = isOld ? [{}, { query }] : [{ query }, {}];
+  const [first, second] = service.generation.known === 'document' ? [{}, { query }] : [{ query }, {}];
   try {
     return await service.call(operation, first, { signal });
   } catch (error) {

@@ -12,12 +12,6 @@ import { RequestError } from './errors.ts';
 
 type Switch = (typeof switchAssumptions)[number];
 
-/** The part of a refusal that is about a field. */
-export interface RefusedField {
-  readonly param: string | undefined;
-  readonly message: string | undefined;
-}
-
 const fieldWord = '(?:inputs?|fields?|param(?:eter)?s?|arguments?|keys?|propert(?:y|ies))';
 /** Messages from FastAPI, zod, class-validator and others about an unknown field. */
 const unknownFieldPattern = new RegExp(
@@ -102,20 +96,19 @@ export class Assumptions {
   adviceOn(
     endpoint: Endpoint,
     { query, body }: { readonly query: URLSearchParams; readonly body: unknown },
-    { param, message = '' }: RefusedField,
+    { param, message = '' }: { readonly param: string | undefined; readonly message: string | undefined },
   ): string | undefined {
     const names = this.#namesOf(endpoint);
-    const section = (prefix: string, isSent: (name: string, wire: string) => boolean) =>
-      Object.keys(defaultAssumptions).flatMap(setting => {
-        const name = setting.slice(prefix.length + 1);
-        const wire = this.#nameOf(prefix, name, names);
-        return setting.startsWith(`${prefix}.`) && isSent(name, wire) ? [{ setting, wire }] : [];
-      });
     const fields = isRecord(body) ? body : {};
-    const sent = [
-      ...(endpoint.operation === 'listBenchmarkRuntimes' ? [] : section('query', (_, wire) => query.has(wire))),
-      ...section(endpoint.operation, name => (own(fields, name) ?? undefined) !== undefined),
-    ];
+    const sent = Object.keys(defaultAssumptions).flatMap(setting => {
+      const [section = '', name = ''] = setting.split('.');
+      const wire = this.#nameOf(section, name, names);
+      const isSent =
+        section === 'query'
+          ? endpoint.operation !== 'listBenchmarkRuntimes' && query.has(wire)
+          : section === endpoint.operation && own(fields, name) != null;
+      return isSent ? [{ setting, wire }] : [];
+    });
     const field = param?.split('.').at(-1);
     const known = sent.find(({ wire }) => (field === undefined ? quotes(message, wire) : wire === field));
     if (known && unknownFieldPattern.test(message))

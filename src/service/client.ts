@@ -5,10 +5,12 @@ import { Assumptions } from './assumptions.ts';
 import { Capabilities } from './capabilities.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { Connection, Credentials } from './connection.ts';
-import { ReadOnlyError } from './errors.ts';
+import { ReadOnlyError, RequestError } from './errors.ts';
 import { Gates } from './gate.ts';
 import { ServiceGeneration } from './generation.ts';
 import type { ServiceOptions } from './options.ts';
+
+const skippingSetting = 'skipsTracedTrajectories';
 
 export class Client {
   readonly options: ServiceOptions;
@@ -32,7 +34,7 @@ export class Client {
     this.credentials = new Credentials(options);
     this.agents = new Agents(options.caFile);
     this.clock = options.clock ?? systemClock;
-    this.generation = new ServiceGeneration(options.generation, options.generationMemory, this.clock.now);
+    this.generation = new ServiceGeneration(options, this.clock.now);
     this.assumptions = new Assumptions(options.assumptions, () => this.generation.current);
     this.capabilities = new Capabilities(this.clock);
     this.connection = new Connection(options, () => this.capabilities.forget());
@@ -50,23 +52,26 @@ export class Client {
   }
 
   /**
-   * An operation's path in the other generation, unless there is none or the profile sets a generation or a path.
+   * An operation's path in the other generation.
+   *
+   * @throws RequestError if there is none, or if the profile sets a generation or a path
    */
-  otherPath(endpoint: Endpoint): string | undefined {
-    const { path, newest } = endpoint;
+  otherPath(endpoint: Endpoint): string {
+    const { operation, path, newest } = endpoint;
     const isSet = this.generation.stated !== undefined || this.assumptions.settingOf(endpoint) !== undefined;
-    if (!newest || isSet) return undefined;
+    if (!newest || isSet) throw new RequestError(`Nothing was sent: ${operation} has no other path.`, { operation });
     return this.assumptions.path(endpoint) === path ? newest.path : path;
   }
 
   /** Whether the service is known to skip trajectories that a dataset already has, as the local service does. */
   readonly skipsStored = (areTraced: boolean): boolean =>
-    this.connection.isSupervised || (areTraced && (this.#skipsTraced ?? this.options.skippingMemory?.load()) === true);
+    this.connection.isSupervised ||
+    (areTraced && (this.#skipsTraced ?? this.options.memory?.().setting(skippingSetting)) === true);
 
   /** Remembers whether the service has skipped a trajectory with the `trace_id` of a stored one. */
   readonly learnSkipping = (skips: boolean): void => {
     this.#skipsTraced = skips;
-    this.options.skippingMemory?.save(skips);
+    this.options.memory?.().setSetting(skippingSetting, skips);
   };
 
   /** Identifies the organization by its API key; empty for a supervised service, which has only one. */

@@ -1,54 +1,51 @@
 /** The service's generation, from the profile or from the first response that reveals it. */
 import * as z from 'zod/mini';
-import { type Evidence, evidenceIn, type Generation, generations } from '../contract/generation.ts';
+import { evidenceIn, type Generation, generations } from '../contract/generation.ts';
 import { age } from '../text/time.ts';
+import type { ServiceOptions } from './options.ts';
 
 /** A detected generation, as saved between sessions. */
-export interface FoundGeneration extends Evidence {
+const foundSchema = z.object({
+  generation: z.enum(generations),
+  /** Completes a sentence after “because”. */
+  reason: z.string(),
   /** When a response last showed it, in epoch milliseconds. */
-  readonly at: number;
-}
+  at: z.number(),
+});
+export type FoundGeneration = z.output<typeof foundSchema>;
 
-/** Stores a service's detected generation. */
-export interface GenerationMemory {
-  readonly load: () => FoundGeneration | undefined;
-  /** Undefined deletes it. */
-  readonly save: (found: FoundGeneration | undefined) => void;
-}
-
-const keptSchema = z.object({ generation: z.enum(generations), reason: z.string(), at: z.number() });
-
-/** The saved generation; undefined if it is invalid. */
-export function keptGeneration(value: unknown): FoundGeneration | undefined {
-  return keptSchema.safeParse(value).data;
-}
+const setting = 'generation';
 
 export class ServiceGeneration {
   /** The generation in the profile, which switches detection off. */
   readonly stated: Generation | undefined;
-  readonly #memory: GenerationMemory | undefined;
+  readonly #memory: ServiceOptions['memory'];
   readonly #now: () => number;
-  #found: FoundGeneration | undefined;
-  #isLoaded = false;
+  /** Null until the memory has been read. */
+  #found: FoundGeneration | null | undefined = null;
   /** Whether a response in this session has confirmed the generation. */
   #isChosen = false;
 
-  constructor(stated: Generation | undefined, memory: GenerationMemory | undefined, now: () => number) {
-    this.stated = stated;
+  constructor({ generation, memory }: Pick<ServiceOptions, 'generation' | 'memory'>, now: () => number) {
+    this.stated = generation;
     this.#memory = memory;
     this.#now = now;
   }
 
   /** The generation detected in this session or an earlier one. */
   get found(): FoundGeneration | undefined {
-    if (!this.#isLoaded) this.#found ??= this.#memory?.load();
-    this.#isLoaded = true;
+    if (this.#found === null) this.#found = foundSchema.safeParse(this.#memory?.().setting(setting)).data;
     return this.#found;
+  }
+
+  /** The generation in the profile, or the detected one. */
+  get known(): Generation | undefined {
+    return this.stated ?? this.found?.generation;
   }
 
   /** The generation to use; the document's until another one is detected. */
   get current(): Generation {
-    return this.stated ?? this.found?.generation ?? 'document';
+    return this.known ?? 'document';
   }
 
   /** The generation, its source and the age of the evidence, as a sentence. */
@@ -75,8 +72,7 @@ export class ServiceGeneration {
   }
 
   #set(found: FoundGeneration | undefined): void {
-    this.#isLoaded = true;
     this.#found = found;
-    this.#memory?.save(found);
+    this.#memory?.().setSetting(setting, found);
   }
 }

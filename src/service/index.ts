@@ -11,14 +11,12 @@ import type { Capabilities } from './capabilities.ts';
 import { Chat } from './chat.ts';
 import { Client } from './client.ts';
 import type { GateMonitor } from './gate.ts';
-import { keptGeneration, type ServiceGeneration } from './generation.ts';
+import type { ServiceGeneration } from './generation.ts';
 import { callOperation } from './operation.ts';
 import type { CallOptions, ServiceOptions } from './options.ts';
 import { rawSender, type SendRaw } from './raw.ts';
 import { type CallInput, describeRequest, type RequestPreview, withAgent } from './request.ts';
 import { type PutUpload, uploader } from './uploads.ts';
-
-export { keptGeneration };
 
 export interface Service {
   /** The service's address, without credentials. */
@@ -49,10 +47,6 @@ export interface Service {
   readonly agent: string | undefined;
   /** The service's generation and its source. */
   readonly generation: ServiceGeneration;
-  /**
-   * Whether the service may have the operation at another generation's path; false if the profile sets the path.
-   */
-  readonly hasOtherPath: (operation: Operation) => boolean;
   /** Whether the service is known to honour idempotency keys. */
   readonly honoursKeys: boolean;
   /**
@@ -120,7 +114,6 @@ export function createService(options: ServiceOptions): Service {
     agent: options.agent,
     storageOf: address => storageOf(client, address),
     generation: client.generation,
-    hasOtherPath: operation => client.otherPath(endpointOf(operation)) !== undefined,
     capabilities: client.capabilities,
     skipsStored: client.skipsStored,
     learnSkipping: client.learnSkipping,

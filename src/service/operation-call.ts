@@ -286,7 +286,11 @@ export class OperationCall<Value> implements Call<Value> {
     const { searchParams } = this.#url;
     const envelope = readEnvelope(answer.body, facts.redact);
     const detail = validationDetail(answer.body);
-    const field = detail ?? { param: envelope?.param };
+    const field = {
+      place: detail?.place,
+      param: envelope?.param ?? detail?.param,
+      message: envelope?.message ?? detail?.words,
+    };
     const refused: RefusedAnswer = {
       path,
       namesResource,
@@ -307,11 +311,7 @@ export class OperationCall<Value> implements Call<Value> {
     // If the profile sets the path, the setting is wrong.
     const isSet = assumptions.settingOf(endpoint) !== undefined;
     const missing = isSet && noSuchPath ? undefined : capabilities.learn(endpoint, refused, details);
-    const fieldAdvice = assumptions.adviceOn(
-      endpoint,
-      { query: searchParams, body: this.#input.body },
-      { param: envelope?.param ?? detail?.param, message: envelope?.message ?? detail?.words },
-    );
+    const fieldAdvice = assumptions.adviceOn(endpoint, { query: searchParams, body: this.#input.body }, field);
     const subject = this.#subjectOf(envelope?.code);
     const error = missing ?? errorOfAnswer(answer, { ...facts, details, fieldAdvice, subject }, clock.now(), envelope);
     if (!this.#isForeign || !(error instanceof AuthenticationError)) return error;

@@ -13,7 +13,7 @@ import type { Client } from './client.ts';
 import { affectsAllRequests, ServiceError } from './errors.ts';
 import { idsIn, OperationCall } from './operation-call.ts';
 import { type CallOptions, defaultMaxBytes } from './options.ts';
-import { type CallInput, explainMissingRoute } from './request.ts';
+import { type CallInput, explainMissingPath } from './request.ts';
 import { send } from './send.ts';
 import { type CallFacts, errorOfFailure } from './wire-error.ts';
 
@@ -36,9 +36,8 @@ export async function callOperation<Response extends z.ZodMiniType>(
   options: CallOptions = {},
 ): Promise<z.output<Response>> {
   const { assumptions, capabilities, generation } = client;
-  const other = options.otherPath ? client.otherPath(declared) : undefined;
   const { newest: _, ...rest } = declared;
-  const endpoint = other === undefined ? declared : { ...rest, path: other };
+  const endpoint = options.otherPath ? { ...rest, path: client.otherPath(declared) } : declared;
   const { maxBytes = defaultMaxBytes, longList } = options;
   const read = async (answer: WireAnswer, facts: CallFacts): Promise<z.output<Response>> => {
     const all = new AllRows();
@@ -72,7 +71,7 @@ export async function callOperation<Response extends z.ZodMiniType>(
     if (capabilities.isInDoubt(endpoint, error) && (await isAccepted(client, call.time.signal)))
       return await callOperation(client, endpoint, input, options);
     if (endpoint.newest && error.noSuchPath) generation.forget();
-    throw explainMissingRoute(error, endpoint, assumptions, generation.stated);
+    throw explainMissingPath(error, endpoint, assumptions, generation.stated !== undefined);
   } finally {
     call.time.end();
   }
@@ -93,7 +92,7 @@ const revealingOperations = ['listSupportedTrainingModels', 'listBenchmarks'] as
 async function findGeneration(client: Client, signal: AbortSignal): Promise<void> {
   for (const operation of revealingOperations) {
     const { connection, generation } = client;
-    if (connection.isSupervised || (generation.stated ?? generation.found) !== undefined) return;
+    if (connection.isSupervised || generation.known !== undefined) return;
     try {
       await callOperation(client, endpoints[operation] as Endpoint, {}, { signal });
     } catch (error) {

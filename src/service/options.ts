@@ -5,7 +5,6 @@ import type { Operation } from '../contract/endpoints.ts';
 import type { Generation } from '../contract/generation.ts';
 import type { Clock } from './clock.ts';
 import type { Gates } from './gate.ts';
-import type { GenerationMemory } from './generation.ts';
 import type { CallInput } from './request.ts';
 import type { Tracer } from './trace.ts';
 
@@ -41,9 +40,9 @@ export interface Supervisor {
   readonly answered?: (target: Target) => void;
 }
 
-export interface SkippingMemory {
-  readonly load: () => boolean | undefined;
-  readonly save: (skips: boolean) => void;
+interface ServiceMemory {
+  readonly setting: (name: string) => unknown;
+  readonly setSetting: (name: string, value: unknown) => void;
 }
 
 export interface ServiceOptions {
@@ -68,10 +67,8 @@ export interface ServiceOptions {
   readonly assumptions?: Readonly<Record<string, string>> | undefined;
   /** The service's generation; detected if missing. */
   readonly generation?: Generation | undefined;
-  /** Stores the detected generation. */
-  readonly generationMemory?: GenerationMemory | undefined;
-  /** Stores whether the service skips a trajectory with the `trace_id` of a stored one. */
-  readonly skippingMemory?: SkippingMemory | undefined;
+  /** Keeps the generation, and whether the service skips stored trajectories, for later sessions. */
+  readonly memory?: (() => ServiceMemory) | undefined;
   /** The agent that uploads belong to: its id, or `name:` and its name. */
   readonly agent?: string | undefined;
   readonly userAgent: string;
@@ -117,7 +114,7 @@ export interface CallOptions extends Partial<Timeouts> {
    * are never sent to a foreign origin.
    */
   readonly at?: string | undefined;
-  /** Uses the path of the other generation, if the operation has one. */
+  /** Uses the path of the other generation. If the operation has none, nothing is sent. */
   readonly otherPath?: boolean | undefined;
   /** A body to send unchanged, instead of one built from the input. */
   readonly payload?: Uint8Array | undefined;

@@ -8,7 +8,6 @@ import { addressProblem, isLoopback } from '../config/address.ts';
 import { hiddenValue } from '../config/redaction.ts';
 import { assumedPaths } from '../contract/assumptions.ts';
 import { type Endpoint, isWrite, listQuery, type Method } from '../contract/common.ts';
-import type { Generation } from '../contract/generation.ts';
 import { agentFields } from '../contract/generation.ts';
 import { describeIssues, firstPath } from '../contract/issues.ts';
 import { parseWhole } from '../contract/proto-field.ts';
@@ -227,41 +226,36 @@ function bodyShape(value: unknown, depth = 3): string {
   return `{${[...fields.slice(0, maxShownFields), ...(fields.length > maxShownFields ? ['…'] : [])].join(', ')}}`;
 }
 
-/** The error for a missing path, with advice on the setting that chose it. */
-export function explainMissingRoute(
+/**
+ * The error for a missing path, with advice on the setting that chose it.
+ *
+ * @param isStated whether the profile sets the generation
+ */
+export function explainMissingPath(
   error: ServiceError,
   endpoint: Endpoint,
   assumptions: Assumptions,
-  stated: Generation | undefined,
+  isStated: boolean,
 ): ServiceError {
-  if (error instanceof CapabilityMissingError) return withAssumedPath(error, endpoint, assumptions);
-  if (!error.noSuchPath) return error;
   const { method, operation, path, newest } = endpoint;
-  const used = assumptions.path(endpoint);
+  const isOptional = error instanceof CapabilityMissingError;
+  // If an optional read is missing, the error is enough.
+  if (isOptional ? !isWrite(endpoint) : !error.noSuchPath) return error;
   const setting = assumptions.settingOf(endpoint);
-  const lacks = `This service does not have ${method} ${used}`;
-  if (setting)
-    return new ApiError(`${lacks}, the path that ${setting} sets in the profile. Correct that setting.`, error);
-  if (!newest) return error;
-  const [own, other] = used === newest.path ? (['newest', 'document'] as const) : (['document', 'newest'] as const);
-  const elsewhere = `${method} ${other === 'newest' ? newest.path : path}`;
-  const words = stated
-    ? `${lacks}. The profile says that it is of generation ${own}; generation ${other} has ${elsewhere}. Correct generation in the profile.`
-    : `${lacks}, the path of generation ${own}; generation ${other} has ${elsewhere}. If the service is of generation ${other}, set generation in the profile; otherwise set assumptions.path.${operation}.`;
-  return new ApiError(words, error);
-}
-
-/** Adds advice if a write is missing at an assumed path. For a missing read, the error is enough. */
-function withAssumedPath(error: CapabilityMissingError, endpoint: Endpoint, assumptions: Assumptions): ServiceError {
-  const { operation, method } = endpoint;
-  const name = `path.${operation}`;
-  const setting = assumptions.settingOf(endpoint);
-  if (!isWrite(endpoint) || (!setting && !assumedPaths.includes(operation))) return error;
-  const call = `${method} ${assumptions.path(endpoint)}`;
-  const where = setting
-    ? `${setting} in the profile says ${call}: correct that setting if the service has it elsewhere.`
-    : `benchtop assumes ${call}: if the service has it elsewhere, set assumptions.${name} in the profile.`;
-  return new CapabilityMissingError(operation, error, `${error.advice} ${where}`.trim());
+  let chosen: string;
+  if (setting) chosen = `the path that ${setting} sets in the profile. Correct that setting.`;
+  else if (assumedPaths.includes(operation)) {
+    chosen = `the path that benchtop assumes. If the service has it elsewhere, set assumptions.path.${operation} in the profile.`;
+  } else if (newest) {
+    const [own, other, elsewhere] =
+      assumptions.generationOf(endpoint) === 'newest'
+        ? ['newest', 'document', path]
+        : ['document', 'newest', newest.path];
+    chosen = `the path of generation ${own}${isStated ? ', which the profile sets' : ''}; generation ${other} has ${method} ${elsewhere}. If the service is of generation ${other}, set generation in the profile; otherwise set assumptions.path.${operation}.`;
+  } else return error;
+  const words = `does not have ${method} ${assumptions.path(endpoint)}, ${chosen}`;
+  if (isOptional) return new CapabilityMissingError(operation, error, `${error.advice} It ${words}`.trim());
+  return new ApiError(`This service ${words}`, error);
 }
 
 /** The address for chat completions below a deployment's address. */

@@ -9,7 +9,7 @@ it('are asked for until they are no longer wanted', async () => {
   const given: unknown[] = [];
   const service = fakeService(
     { getEvalOptions: (_, { signal }) => given.push(signal) },
-    { generation: { stated: 'document' } as Service['generation'] },
+    { generation: { known: 'document' } as Service['generation'] },
   );
   const { signal } = new AbortController();
   await readRunOptions(service, 'getEvalOptions', { benchId: 'b1' }, signal);

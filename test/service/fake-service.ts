@@ -36,7 +36,6 @@ export function fakeService(answers: Answers = {}, parts: Partial<Service> = {})
     gate: openGate,
     capabilities: new Capabilities(),
     requireWrites: () => {},
-    hasOtherPath: () => false,
     accountOf: async () => '',
     call: callWith(answers, async operation => {
       throw new Error(`${operation} has no answer`);

@@ -182,13 +182,16 @@ describe('lost connections', () => {
 
   it('repeats an upload whose trajectories all have a trace id once the service has skipped stored ones (V8, A5)', async () => {
     const server = await hostileServer(resetAtOnce, json({ uploaded: 1 }));
-    const saved: boolean[] = [];
-    const skippingMemory = { load: () => saved.at(-1), save: (skips: boolean) => saved.push(skips) };
-    const { service } = serviceAt(server.url, { skippingMemory });
+    const saved: unknown[] = [];
+    const memory = () => ({
+      setting: () => saved.at(-1),
+      setSetting: (_: string, skips: unknown) => saved.push(skips),
+    });
+    const { service } = serviceAt(server.url, { memory });
     service.learnSkipping(true);
     const body = { dataset: 'd', trajectories: [{ trace_id: 'a' }] };
     // Another program remembers it.
-    await serviceAt(server.url, { skippingMemory }).service.call('uploadTrajectories', { body });
+    await serviceAt(server.url, { memory }).service.call('uploadTrajectories', { body });
     expect(server.requests).toHaveLength(2);
     service.learnSkipping(false);
     expect([service.skipsStored(true), saved]).toEqual([false, [true, false]]);
