@@ -8,6 +8,7 @@ import { isHarmlessRepeat, sendKeyed } from '../queries/action.ts';
 import { modelList } from '../queries/models.ts';
 import { rememberRows } from '../queries/remembered-fallback.ts';
 import { describeWrongStart, type Start } from '../resources/action.ts';
+import { benchmarks } from '../resources/benchmarks.ts';
 import { idOf, labelOf, pluralName, type Resource, singularName, startedAdvice } from '../resources/define.ts';
 import { pagesOf } from '../resources/pages.ts';
 import { CapabilityMissingError, isGone, isNotOffered, ServiceError } from '../service/errors.ts';
@@ -128,7 +129,8 @@ async function whereToLook(
     return `${describeNewest(resource, named)}${startedAdvice(resource, `benchtop list ${resource.names[0]}`, isListed)}`;
   const unlisted = `This service does not list ${pluralName(resource)}`;
   const { bench_id = '', label, eval_run_count: count } = benchmark ?? {};
-  if (kind !== 'run' || count == null) return `${unlisted}, so benchtop cannot find out whether it has started.`;
+  if (kind !== benchmarks.tally?.kind || count == null)
+    return `${unlisted}, so benchtop cannot find out whether it has started.`;
   const name = label ?? bench_id;
   const [when, shown] = isRepeat
     ? ['when last read, including the earlier one if it started', 'how many there are']

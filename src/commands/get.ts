@@ -17,7 +17,7 @@ import { isHeldOutField } from '../resources/held-out-fields.ts';
 import { type CurrentState, lookAt } from '../resources/look.ts';
 import { failedAmong, withoutReward } from '../resources/run-outcome.ts';
 import type { Watching } from '../resources/watch-reads.ts';
-import { type Note, savedNotes } from '../store/notes.ts';
+import { type Note, savedNotes, takesNotes } from '../store/notes.ts';
 import { counted } from '../text/numbers.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { type Found, resourceOrThrow } from './find.ts';
@@ -101,10 +101,10 @@ function progressFacts(seen: CurrentState, watch: Watching, hasMean: boolean): F
 }
 
 /** Whether the field belongs to the progress, which may be unknown. */
-const isProgress = ({ kind, watch }: Resource, [name = '', ...rest]: readonly string[]): boolean =>
+const isProgress = ({ watch }: Resource, [name = '', ...rest]: readonly string[]): boolean =>
   watch?.progressNames !== undefined &&
   (name === 'held_out'
-    ? kind === 'training' && isHeldOutField(rest)
+    ? watch.measures !== undefined && isHeldOutField(rest)
     : rest.length === 0 && [...Object.values(watch.progressNames), 'graded'].includes(name));
 
 const checkpoints = resourceOrThrow('checkpoints');
@@ -121,7 +121,7 @@ async function findToShow(among: readonly Resource[], word: string, context: Com
 
 /** The notes on a trajectory or a run. */
 const notesOf = ({ kind }: Resource, id: string, { memory }: CommandContext): readonly Note[] =>
-  kind === 'trajectory' || kind === 'run' ? (savedNotes(memory).get(id) ?? []) : [];
+  takesNotes(kind) ? (savedNotes(memory).get(id) ?? []) : [];
 
 export async function run({ args, flags }: CommandInput<'get'>, io: CommandIo): Promise<number> {
   const [first = '', second] = args;

@@ -22,7 +22,7 @@ import {
 import { pagesOf, type ResourcePage } from '../resources/pages.ts';
 import { type Scope, type ScopeName, scopeNames } from '../resources/place.ts';
 import { ServiceError } from '../service/errors.ts';
-import { type Note, noteKinds } from '../store/notes.ts';
+import { type Note, takesNotes } from '../store/notes.ts';
 import { counted } from '../text/numbers.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
 import { isSameStatus } from '../text/status-spelling.ts';
@@ -247,7 +247,8 @@ function checkScopes(resource: Resource, flags: Flags): void {
   const [one, other] = scopes.filter(scope => scope !== 'status' && flags[scope] !== undefined);
   if (one && other) throw new CommandError(`--${one} cannot be used with --${other} in one list.`);
   if (needs && flags[needs] === undefined) throw new CommandError(`${name} are listed by ${needs}: add --${needs} ID.`);
-  if (flags.baseline !== undefined && name !== 'runs') throw new CommandError(`--baseline is not for ${name}.`);
+  if (flags.baseline !== undefined && !resource.watch?.difference)
+    throw new CommandError(`--baseline is not for ${name}.`);
   if (flags.columns !== undefined && (flags.json || flags.format === 'json' || flags.format === 'jsonl')) {
     throw new CommandError('--columns is for tables, CSV and Markdown: JSON has whole rows; --jq chooses fields.');
   }
@@ -313,15 +314,13 @@ class PrintedRows {
   }
 }
 
-const hasNotes = ({ kind = '' }: Resource): boolean => noteKinds.includes(kind);
-
 /** Adds the flag and note columns to trajectories and runs, as on the screen. @param byId filled before rows are read */
 function withNoteColumns(
   resource: Resource,
   byId: ReadonlyMap<string, readonly Note[]>,
   isForProgram: boolean,
 ): Resource {
-  if (!hasNotes(resource)) return resource;
+  if (!takesNotes(resource.kind)) return resource;
   // Scripts may rely on the columns' positions, so these come last for them, and need the flags alone.
   const added = noteColumns(byId, resource.list({}).id).map(({ text, ...column }) =>
     isForProgram ? { ...column, wide: true } : { ...column, ...(text && { text }) },
@@ -392,7 +391,7 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
   const status = flags.status === undefined ? undefined : new WantedStatus(resource, flags.status);
   return withService(flags, io, async connected => {
     const context = { ...connected, service: readingRewardsOnce(connected.service) };
-    const notes = hasNotes(resource) && new Notes(() => connected.memory, connected.config.preferences.triage);
+    const notes = takesNotes(resource.kind) && new Notes(() => connected.memory, connected.config.preferences.triage);
     for (const [id, ofRow] of notes ? notes.byId() : []) byId.set(id, ofRow);
     const scope = await scopeOf(flags, resource, context);
     const measured = await measuredRows(resource, named, scope, flags, context);

@@ -18,6 +18,7 @@ import {
   noteProblem,
   parseNote,
   saysSomething,
+  takesNotes,
 } from '../store/notes.ts';
 import type { RememberedStore } from '../store/store.ts';
 import { counted } from '../text/numbers.ts';
@@ -100,7 +101,7 @@ export async function list({ flags }: CommandInput<'notes list'>, io: CommandIo)
   });
 }
 
-const noted = resources.filter(({ kind = '' }) => noteKinds.includes(kind));
+const noted = resources.filter(({ kind }) => takesNotes(kind));
 
 /**
  * What an id or a name means, as in other commands. If the service cannot be asked, an id is taken as it is.
@@ -115,7 +116,7 @@ async function subjectOf(word: string, context: CommandContext): Promise<Noted> 
     if (seen) return { kind, id: word, label: seen.label ?? word };
   }
   const { kind } = resourceOfId(word) ?? {};
-  if (kind !== undefined && !noteKinds.includes(kind))
+  if (kind !== undefined && !takesNotes(kind))
     throw new CommandError(clean`${word} is a ${kind}: notes are only for trajectories and runs.`);
   try {
     const reading = { ...context, service: service.background };

@@ -181,6 +181,8 @@ class EndWait {
   readonly #parts: ReturnType<typeof partReporter>;
   readonly #judge: UntilJudge | undefined;
   readonly #isLast: NonNullable<Following['isLast']>;
+  /** Whether its result is the mean of its rewards, which may also show its end. */
+  readonly #isRated: boolean;
   /** Whether the end does not depend on the status, which may be missing. */
   readonly #needsNoStatus: boolean;
   /** The parts that could not be read, each noted once. */
@@ -201,7 +203,8 @@ class EndWait {
     this.#context = context;
     this.#options = options;
     this.#parts = partReporter(ref, context.io.note, noted);
-    this.#judge = until && ref.kind === 'run' ? new UntilJudge(until) : undefined;
+    this.#isRated = resourceOfKind(ref.kind)?.watch?.certainty !== undefined;
+    this.#judge = until && this.#isRated ? new UntilJudge(until) : undefined;
     this.#isLast = change?.isLast ?? isLastOf(ref);
     this.#needsNoStatus = this.#judge !== undefined || change?.readState !== undefined;
   }
@@ -278,7 +281,7 @@ class EndWait {
 
   async #report(seen: FollowedState): Promise<void> {
     const { onChange } = this.#options;
-    if (this.#ref.kind !== 'run' || (seen.mean === undefined && !seen.done)) return onChange(seen);
+    if (!this.#isRated || (seen.mean === undefined && !seen.done)) return onChange(seen);
     const reading = this.#reading(readingRewardsOnce(this.#context.service.background));
     this.#caution ??= readCaution(this.#ref.id, reading);
     const certain = await withCertainty(seen, reading, words => this.#noteOnce(words));
@@ -308,8 +311,8 @@ class EndWait {
   }
 
   #adviseUntil(): void {
-    const { kind, id } = this.#ref;
-    if (kind === 'run' && !this.#options.change) this.#context.io.note(untilAdvice, { id });
+    const { id } = this.#ref;
+    if (this.#isRated && !this.#options.change) this.#context.io.note(untilAdvice, { id });
   }
 
   #interrupted(): ExitCode {

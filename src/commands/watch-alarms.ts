@@ -14,6 +14,7 @@ import {
   readingOf,
   type Verdicts,
 } from '../resources/alarms.ts';
+import { resourceOfKind } from '../resources/catalogue.ts';
 import { unjudgedOfRun } from '../resources/past-alarms.ts';
 import { countsByRewards, lacksEnds, needsRewards, rolloutEndsQuery } from '../resources/rollout-ends.ts';
 import { isNotOffered } from '../service/errors.ts';
@@ -68,7 +69,8 @@ export class WatchedAlarms {
       const counts = await read(countsByRewards(known, this.#context));
       if (typeof counts === 'object') this.#counts = counts;
     }
-    const isTimed = (silentMs ?? silentPaces) !== undefined && known.kind === 'training' && isRunning(known.status);
+    const { times } = resourceOfKind(known.kind)?.watch ?? {};
+    const isTimed = (silentMs ?? silentPaces) !== undefined && times !== undefined && isRunning(known.status);
     if (isTimed && !this.#checkpoints && !paceOf(memory.progressOf(known.id)).isSeen) {
       const checkpoints = await read(checkpointTimesQuery(known.id, false).read(this.#context));
       if (checkpoints) this.#checkpoints = typeof checkpoints === 'string' ? [] : checkpointTimes(checkpoints);
@@ -77,12 +79,12 @@ export class WatchedAlarms {
 
   /** Notes once which alarms cannot be checked. */
   #noteUnjudged(
-    { id, label, kind, status }: FollowedState,
+    { id, label, kind = '', status }: FollowedState,
     rules: AlarmRules,
     verdicts: Verdicts,
     { silence }: Reading,
   ): void {
-    const lacks = kind === 'run' && hasEnded(status) ? unjudgedOfRun(rules, verdicts) : [];
+    const lacks = resourceOfKind(kind)?.watch?.certainty && hasEnded(status) ? unjudgedOfRun(rules, verdicts) : [];
     for (const [unjudged, words] of lacks) {
       if (this.#unjudged.has(unjudged)) continue;
       this.#unjudged.add(unjudged);
@@ -113,7 +115,7 @@ export class WatchedAlarms {
       throw error;
     });
     // Records the time for the screen and `doctor --alarms`, too.
-    if (kind === 'training' && done !== undefined) {
+    if (resourceOfKind(kind)?.watch?.recordsProgress && done !== undefined) {
       memory.recordProgress(id, done, Date.now(), hasEnded(status) && endTime === undefined);
     }
     const observed = {

@@ -76,7 +76,7 @@ function describeUncertainRuns(resource: Resource, refs: readonly ResourceRef[])
   const words = isOne
     ? clean`The service does not report whether ${first?.label ?? ''} is still running.`
     : `The service does not report which of ${refs.length} ${pluralName(resource)} are still running.`;
-  if (first?.kind !== 'run') return words;
+  if (!first || !resource.watch?.certainty) return words;
   const id = isOne ? first.id : 'ID';
   return clean`${words} To wait for one by its rewards: benchtop watch ${id} --until rewards=N, or --until quiet=60s.`;
 }

@@ -52,8 +52,8 @@ export interface WatchedResource extends KnownResource {
 
 /** The name of the reward: a run's mean, the latest trainer reward, or a trajectory's reward. */
 export function rewardName(kind: string): string {
-  if (resourceOfKind(kind)?.watch?.measures) return 'trainer';
-  return kind === 'run' ? 'mean' : 'reward';
+  const { measures, certainty } = resourceOfKind(kind)?.watch ?? {};
+  return measures ? 'trainer' : certainty ? 'mean' : 'reward';
 }
 
 type RunPace = Pick<WatchedResource, 'standing' | 'pace' | 'rate'>;

@@ -42,9 +42,8 @@ export interface OwnRollouts {
 
 /** The filter for the list of trajectories. */
 export function scopeOf({ resource, id, row }: Owner): Scope {
-  const [name] = resource.names;
-  if (name === 'runs') return { run: id };
-  return name === 'training' ? { training: id } : { dataset: resource.scopeValue?.(row) ?? id };
+  const name = trajectories.scopes?.find(each => resource.names.includes(each)) ?? 'dataset';
+  return { [name]: resource.scopeValue?.(row) ?? id };
 }
 
 /** @throws ServiceError */

@@ -316,7 +316,7 @@ async function* rolloutsBlocks(
   const notes = notesIn(context);
   if (!fileNotes) yield { kind: 'facts', facts: [...noteFacts(notes.get(id)), ...whole.facts] };
   for (const note of [...(fileNotes ?? []), ...read.notes]) yield { kind: 'words', text: note.replace(/\.?$/, '.') };
-  if (resource.names[0] === 'training') {
+  if (resource.watch?.measures) {
     yield* curves(id, context);
     yield* auditOf(id, context);
   }

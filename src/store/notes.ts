@@ -66,6 +66,8 @@ export function noteProblem({ flag = '', text = '', author = '' }: Partial<Note>
 /** The kinds of resources that take notes. */
 export const noteKinds: readonly string[] = ['trajectory', 'run'];
 
+export const takesNotes = (kind = ''): boolean => noteKinds.includes(kind);
+
 /** How far an author's clock may be ahead, in milliseconds: a note from the future would win every merge. */
 const maxAheadMs = 24 * 60 * 60 * 1000;
 
@@ -76,7 +78,7 @@ export function parseNote(value: unknown, now = Date.now()): Note | string {
   const { kind, id, message = 0, author, flag = '', text = '', label = '', at, since = null } = value;
   const isText = (each: unknown): each is string => typeof each === 'string';
   if (![kind, id, author].every(each => isText(each) && each !== '')) return none;
-  if (!noteKinds.includes(kind as string)) return `notes are only for trajectories and runs, not for a ${kind}`;
+  if (!takesNotes(String(kind))) return `notes are only for trajectories and runs, not for a ${kind}`;
   if (!isText(flag) || !isText(text) || !isText(label)) return none;
   const problem = noteProblem({ flag, text, author: String(author) });
   if (problem !== undefined) return problem;
