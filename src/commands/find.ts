@@ -180,8 +180,7 @@ export async function lookUp<Row extends object>(
       if (isNotOffered(error) && (among.length > 1 || guess)) unlisted.push(error);
       else {
         failure ??= error;
-        // Shared reads go through the service that they were first made with.
-        if (error.kind === 'server') attempted = { ...context, service: context.service.background, shared: undefined };
+        if (error.kind === 'server') attempted = { ...context, service: context.service.background };
       }
       return { rows: [], gaps: noGaps };
     });

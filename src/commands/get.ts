@@ -10,7 +10,6 @@ import { describeMean } from '../present/mean.ts';
 import { messageNotes, noteFacts } from '../present/notes.ts';
 import { doneWith } from '../queries/evaluations.ts';
 import { readingOnce } from '../queries/query-context.ts';
-import { readingRewardsOnce } from '../queries/run-rewards.ts';
 import { resources } from '../resources/catalogue.ts';
 import { isReadAlone, type Resource } from '../resources/define.ts';
 import { isHeldOutField } from '../resources/held-out-fields.ts';
@@ -133,8 +132,7 @@ export async function run({ args, flags }: CommandInput<'get'>, io: CommandIo): 
     );
   }
   return withService(flags, io, async connected => {
-    const service = readingRewardsOnce(connected.service);
-    const context = readingOnce({ ...connected, service });
+    const context = readingOnce(connected);
     const word = second ?? first;
     const [field] = flags.field?.split('.') ?? [];
     const { resource, id, row } = await findToShow(among, word, context);

@@ -9,7 +9,7 @@ import { noteColumns } from '../present/notes.ts';
 import { columnsIn, plainName } from '../present/row-filter.ts';
 import { sortNoteOf, sortRows } from '../present/sort.ts';
 import { defaultRange } from '../present/statistics/interval.ts';
-import { readingRewardsOnce } from '../queries/run-rewards.ts';
+import { readingOnce } from '../queries/query-context.ts';
 import { resourceNamed } from '../resources/catalogue.ts';
 import {
   describeNoneSeen,
@@ -390,7 +390,7 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
   const named = namedColumns(resource, resource.measures?.columns([], defaultRange) ?? resource.columns, flags, io);
   const status = flags.status === undefined ? undefined : new WantedStatus(resource, flags.status);
   return withService(flags, io, async connected => {
-    const context = { ...connected, service: readingRewardsOnce(connected.service) };
+    const context = readingOnce(connected);
     const notes = takesNotes(resource.kind) && new Notes(() => connected.memory, connected.config.preferences.triage);
     for (const [id, ofRow] of notes ? notes.byId() : []) byId.set(id, ofRow);
     const scope = await scopeOf(flags, resource, context);

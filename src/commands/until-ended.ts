@@ -6,8 +6,7 @@ import { type RunFailure, runFailure } from '../contract/common.ts';
 import { formatStatus, hasEnded, isOver, statusMeaning } from '../contract/status.ts';
 import { doneWith, evalRunQuery } from '../queries/evaluations.ts';
 import type { PollIntervals } from '../queries/polling.ts';
-import type { QueryContext } from '../queries/query-context.ts';
-import { readingRewardsOnce } from '../queries/run-rewards.ts';
+import { type QueryContext, readingOnce } from '../queries/query-context.ts';
 import { readHeldOutSplit } from '../queries/training-curves.ts';
 import { resourceOfKind } from '../resources/catalogue.ts';
 import { lookAt } from '../resources/look.ts';
@@ -241,24 +240,25 @@ class EndWait {
     });
   }
 
-  #reading(service = this.#context.service.background): QueryContext {
-    return { ...this.#context, service };
+  /** A context that reads each part once, for the state at one time. */
+  #reading(): QueryContext {
+    return readingOnce({ ...this.#context, service: this.#context.service.background });
   }
 
   async #look(): Promise<FollowedState> {
     const { service, signal } = this.#context;
     const { change } = this.#options;
     this.#silentSince ??= Date.now();
-    const once = readingRewardsOnce(service.background);
+    const reading = this.#reading();
     const looking = change?.readState
       ? change.readState(service.background, signal)
-      : lookWithFailure(this.#ref, this.#reading(once));
+      : lookWithFailure(this.#ref, reading);
     const found = await looking.catch((error: unknown) => {
       if (!signal.aborted) this.#silentSince = 0;
       throw error;
     });
     // Rewards read before the end may be incomplete.
-    const seen = await this.#judged(found, found.status === undefined ? once : service.background);
+    const seen = await this.#judged(found, found.status === undefined ? reading : this.#reading());
     this.#silentSince = undefined;
     for (const words of seen.unreadable ?? []) this.#noteOnce(words);
     if (seen.waits !== undefined) this.#noteOnce(`waits: ${seen.waits}`);
@@ -268,9 +268,9 @@ class EndWait {
   }
 
   /** With --until, judges the end by the rewards. */
-  async #judged(found: FollowedState, service: Service): Promise<FollowedState> {
+  async #judged(found: FollowedState, reading: QueryContext): Promise<FollowedState> {
     if (!this.#judge) return found;
-    const rewards = await readRewards(service, this.#ref.id, this.#context.signal).catch((error: unknown) => {
+    const rewards = await readRewards(this.#ref.id, reading).catch((error: unknown) => {
       if (!this.#isLast(found.status)) throw error;
     });
     this.#isJudgedOver = rewards !== undefined && this.#judge.isMet(rewards);
@@ -282,7 +282,7 @@ class EndWait {
   async #report(seen: FollowedState): Promise<void> {
     const { onChange } = this.#options;
     if (!this.#isRated || (seen.mean === undefined && !seen.done)) return onChange(seen);
-    const reading = this.#reading(readingRewardsOnce(this.#context.service.background));
+    const reading = this.#reading();
     this.#caution ??= readCaution(this.#ref.id, reading);
     const certain = await withCertainty(seen, reading, words => this.#noteOnce(words));
     return onChange({ ...certain, caution: (await this.#caution) ?? '' });

@@ -1,8 +1,8 @@
 /** `--until`: judges an evaluation's end by its rewards, if the service reports no status. */
 
+import type { QueryContext } from '../queries/query-context.ts';
 import { meanOfRewards, readTrajectoryRewards } from '../queries/run-rewards.ts';
 import { isGone } from '../service/errors.ts';
-import type { Service } from '../service/index.ts';
 import { CommandError } from './exit.ts';
 
 export interface Until {
@@ -39,10 +39,11 @@ export interface RewardsRead {
 }
 
 /** Reads an evaluation's rewards, and how many snapshots its statistics have. @throws ServiceError */
-export async function readRewards(service: Service, runId: string, signal: AbortSignal): Promise<RewardsRead> {
+export async function readRewards(runId: string, context: QueryContext): Promise<RewardsRead> {
+  const { service, signal } = context;
   const params = { eval_run_id: runId };
   const [listed, snapshots] = await Promise.all([
-    readTrajectoryRewards(runId, { service, signal }),
+    readTrajectoryRewards(runId, context),
     service.call('getRolloutStatistics', { params }, { signal }).then(
       answer => answer.snapshots.length,
       (error: unknown) => {

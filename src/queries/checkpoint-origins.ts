@@ -16,7 +16,7 @@ import {
 } from './checkpoint-memory.ts';
 import { checkpointsByStep } from './checkpoints.ts';
 import { heldOutOfStep } from './held-out.ts';
-import type { QueryContext } from './query-context.ts';
+import { type QueryContext, readShared } from './query-context.ts';
 import { everyPlainTrainingRun, observeTraining, stepsOf } from './training.ts';
 import { heldOutRewardsQuery } from './training-curves.ts';
 
@@ -117,7 +117,7 @@ export class OriginSearch {
   async #measure(id: string, { training_run_id, step }: Origin, context: QueryContext): Promise<void> {
     const isOver = hasEnded(context.memory.find('training', training_run_id)?.status);
     const query = heldOutRewardsQuery(training_run_id, isOver);
-    const read = this.#heldOut.get(training_run_id) ?? context.shared?.(query) ?? query.read(context);
+    const read = this.#heldOut.get(training_run_id) ?? readShared(query, context);
     this.#heldOut.set(training_run_id, read);
     // The run may have been deleted, or the service may have no held-out rewards.
     const held_out = heldOutOfStep((await ifThere(() => read)) ?? [])(step);

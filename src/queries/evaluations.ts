@@ -170,8 +170,11 @@ function activityOfMean(status: string | null | undefined, reported: RecordedMea
 
 const unknownMean: RecordedMean = { mean: undefined, graded: undefined };
 
-/** @param listed the mean of the rewards that were read */
-export function evalRunQuery(runId: string, listed = unknownMean): LiveQuery<EvalRun> {
+/**
+ * @param listed the mean of the rewards that were read
+ * @param ended whether the run is known to have ended
+ */
+export function evalRunQuery(runId: string, listed = unknownMean, ended = false): LiveQuery<EvalRun> {
   const query: LiveQuery<EvalRun> = {
     key: evaluationKeys.one(runId),
     activity: run => {
@@ -184,10 +187,11 @@ export function evalRunQuery(runId: string, listed = unknownMean): LiveQuery<Eva
     listed: { by: 'listEvalRuns', in: parent => (parent === undefined ? everyListedRun : listedRunsOf(parent)) },
     read: async (context, seen) => {
       // If the run exists, its rewards can be read, even if there are none.
-      const { mean = null, rewards } = meanOfRewards(await readTrajectoryRewards(runId, context));
-      const outcome = { reward_mean: mean, reward_count: rewards };
       // A remembered status is valid only if it is final.
-      if (hasEnded(seen?.status)) return { ...seen, eval_run_id: runId, ...outcome };
+      const isOver = hasEnded(seen?.status);
+      const { mean = null, rewards } = meanOfRewards(await readTrajectoryRewards(runId, context, ended || isOver));
+      const outcome = { reward_mean: mean, reward_count: rewards };
+      if (isOver) return { ...seen, eval_run_id: runId, ...outcome };
       return { ...seen, eval_run_id: runId, status: null, ...outcome, remembered_at: undefined };
     },
   });
@@ -217,8 +221,8 @@ export function doneWith(done: number | undefined, graded: number | undefined): 
   return done === undefined ? undefined : Math.max(done, graded ?? 0);
 }
 
-/** @param listed the mean of the rewards that were read */
-export function evalProgressQuery(runId: string, listed = unknownMean): LiveQuery<EvalProgress> {
+/** The parameters are those of {@link evalRunQuery}. */
+export function evalProgressQuery(runId: string, listed = unknownMean, ended = false): LiveQuery<EvalProgress> {
   return {
     key: evaluationKeys.progress(runId),
     about: { kind: 'run', id: runId },
@@ -236,7 +240,7 @@ export function evalProgressQuery(runId: string, listed = unknownMean): LiveQuer
       return activityOfMean(progress?.status, { mean: mean ?? undefined, graded: countOf(graded) }, listed);
     },
     read: context =>
-      readPart('getEvalProgress', evalRunQuery(runId), context, () =>
+      readPart('getEvalProgress', evalRunQuery(runId, listed, ended), context, () =>
         context.service.call('getEvalProgress', { params: { eval_run_id: runId } }, { signal: context.signal }),
       ),
   };

@@ -145,11 +145,10 @@ export function optionsOf<Data>(host: QueryHost, query: LiveQuery<Data>) {
       try {
         const { background } = await host.service();
         const { remembered: memory, compare } = host;
-        const shared = <Other>(other: SharedQuery<Other>) =>
-          host.cache.fetchQuery<Other>({
-            ...optionsOf<Other>(host, other as LiveQuery<Other>),
-            staleTime: defaultStaleMs,
-          });
+        const shared = <Other>(other: SharedQuery<Other> | LiveQuery<Other>, reading: QueryContext) =>
+          'activity' in other
+            ? host.cache.fetchQuery<Other>({ ...optionsOf<Other>(host, other), staleTime: defaultStaleMs })
+            : other.read(reading);
         const previous = client.getQueryData(queryKey);
         const context = {
           service: background,

@@ -3,7 +3,7 @@ import type { CompareSettings } from '../config/preferences.ts';
 import type { Service } from '../service/index.ts';
 import type { RememberedStore } from '../store/store.ts';
 
-/** A query that other parts of the program may also have sent. */
+/** A query that other parts of the program may also have sent. The screen keeps the data of live queries only. */
 export interface SharedQuery<Data> {
   readonly key: readonly unknown[];
   readonly read: (context: QueryContext) => Promise<Data>;
@@ -16,8 +16,8 @@ export interface QueryContext {
   readonly memory: RememberedStore;
   /** The query's previous result. */
   readonly previous?: unknown;
-  /** Sends a query, joins the same request in flight, or returns a result that has just arrived. */
-  readonly shared?: (<Data>(query: SharedQuery<Data>) => Promise<Data>) | undefined;
+  /** Sends a query in a context, joins the same request in flight, or returns a result that has just arrived. */
+  readonly shared?: (<Data>(query: SharedQuery<Data>, context: QueryContext) => Promise<Data>) | undefined;
   /** How runs are compared; the defaults if missing. */
   readonly compare?: CompareSettings | undefined;
   /** Other queries are polling running resources, so a list need not read each row's progress. */
@@ -31,19 +31,18 @@ export interface QueryContext {
 
 /** Reads a query, through {@link QueryContext.shared} if the context has it. */
 export const readShared = <Data>(query: SharedQuery<Data>, context: QueryContext): Promise<Data> =>
-  context.shared ? context.shared(query) : query.read(context);
+  context.shared ? context.shared(query, context) : query.read(context);
 
-/** A context that sends each query at most once, for a command that shows the state at one time. */
+/** A context that sends each query at most once, for a command or a poll that shows the state at one time. */
 export function readingOnce<Context extends QueryContext>(context: Context): Context {
   const sent = new Map<string, Promise<unknown>>();
-  const once: Context = {
-    ...context,
-    shared: <Data>(query: SharedQuery<Data>): Promise<Data> => {
-      const key = JSON.stringify(query.key);
-      const answer = sent.get(key) ?? query.read(once);
-      sent.set(key, answer);
-      return answer as Promise<Data>;
-    },
+  const shared = <Data>(query: SharedQuery<Data>, reading: QueryContext): Promise<Data> => {
+    const key = JSON.stringify(query.key);
+    const answer = sent.get(key) ?? query.read(reading);
+    sent.set(key, answer);
+    // A later reader may have more time.
+    answer.catch(() => reading.signal.aborted && sent.delete(key));
+    return answer as Promise<Data>;
   };
-  return once;
+  return { ...context, shared };
 }

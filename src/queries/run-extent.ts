@@ -46,7 +46,7 @@ export async function readRunRewards(
   const { status } = extent;
   const { recorded = extent.recorded, endedAt = extent.endedAt } = known;
   const { samplesPerTask = known.samplesPerTask } = extent;
-  const rewards = await readTrajectoryRewards(eval_run_id, context);
+  const rewards = await readTrajectoryRewards(eval_run_id, context, hasEnded(status));
   const read = await withMissing(
     eval_run_id,
     context,
@@ -107,7 +107,7 @@ export async function readExtent(
   let ended: string | undefined;
   let failure: Error | undefined;
   try {
-    const progress = await readShared(evalProgressQuery(eval_run_id), context);
+    const progress = await readShared(evalProgressQuery(eval_run_id, undefined, hasEnded(known.status)), context);
     total = countOf(progress.total_rollouts);
     ended = progress.status ?? undefined;
     if (ended !== undefined && total !== undefined) return { status: ended, total };
@@ -133,7 +133,7 @@ async function readRecord(
   // A service without records has already sent everything in its list.
   if (known.status != null && !context.service.capabilities.has('getEvalRun')) return known;
   try {
-    const run = await readShared(evalRunQuery(eval_run_id), context);
+    const run = await readShared(evalRunQuery(eval_run_id, undefined, hasEnded(known.status)), context);
     // Remember a record even without options, but not a start response, which has no status and may lack options.
     if (run.status != null)
       context.memory.see([{ kind: 'run', id: eval_run_id, record: { options: run.options ?? null } }]);

@@ -69,7 +69,7 @@ export function runResultsQuery(
     read: async context => {
       const { service, signal } = context;
       const [rewards, statistics, known] = await Promise.allSettled([
-        readTrajectoryRewards(runId, context),
+        readTrajectoryRewards(runId, context, ended),
         service.call('getRolloutStatistics', { params: { eval_run_id: runId } }, { signal }),
         extent ?? readExtent(runId, context),
       ]);

@@ -1,15 +1,11 @@
 /** An evaluation run's rewards, by task. */
 
 import { maxOf, minOf } from '../base/many.ts';
-import { isRecord } from '../base/own-property.ts';
 import { mean } from '../base/statistics.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { joinedRows, rowsMadeOf } from '../contract/lists.ts';
-import { hasEnded } from '../contract/status.ts';
-import { type Call, type UntypedCall, untypedCall } from '../service/call.ts';
-import type { Service } from '../service/index.ts';
 import { counted } from '../text/numbers.ts';
-import type { QueryContext } from './query-context.ts';
+import { type QueryContext, readShared, type SharedQuery } from './query-context.ts';
 
 interface Rollout {
   readonly reward: number | undefined;
@@ -133,41 +129,23 @@ export function joinedRewards(lists: readonly (readonly TrajectoryReward[])[]): 
   return all;
 }
 
-/** Reads the rewards for a run's trajectories, without duplicates. @throws ServiceError */
-export async function readTrajectoryRewards(
-  eval_run_id: string,
-  { service, signal }: Pick<QueryContext, 'service' | 'signal'>,
-): Promise<readonly TrajectoryReward[]> {
-  const answer = await service.call('getTrajectoryRewards', { params: { eval_run_id } }, { signal });
-  return eachOnce(answer.trajectory_rewards);
-}
+const rewardsQuery = (eval_run_id: string, isOver: boolean): SharedQuery<readonly TrajectoryReward[]> => ({
+  key: ['evaluations', 'listed rewards', eval_run_id, isOver],
+  read: async ({ service, signal }) => {
+    const answer = await service.call('getTrajectoryRewards', { params: { eval_run_id } }, { signal });
+    return eachOnce(answer.trajectory_rewards);
+  },
+});
 
 /**
- * Wraps the service for one command or one poll, so that several queries share one read of a run's rewards. If a
- * response then contains the run's end or its trajectories, the rewards are read again, because they may be incomplete.
+ * Reads the rewards for a run's trajectories, without duplicates. A command reads them once, and once more after the
+ * end, because earlier ones may be incomplete.
+ *
+ * @param isOver whether the run is known to have ended
+ * @throws ServiceError
  */
-export function readingRewardsOnce(service: Service): Service {
-  const read = new Map<unknown, Promise<unknown>>();
-  const ended = new Set<unknown>();
-  const sharing = (wrapped: Service): Service => {
-    const ask = untypedCall(wrapped);
-    const call: UntypedCall = async (operation, input, options) => {
-      const id = input?.params?.['eval_run_id'];
-      const listed = isRecord(input?.query) ? input.query['eval_run_id'] : undefined;
-      if (operation === 'getTrajectoryRewards') {
-        const answer = read.get(id) ?? ask(operation, input, options);
-        read.set(id, answer);
-        return answer;
-      }
-      const answer = await ask(operation, input, options);
-      if (operation === 'listTrajectories') read.delete(listed);
-      if (id !== undefined && !ended.has(id) && isRecord(answer) && hasEnded(answer['status'] as string)) {
-        ended.add(id);
-        read.delete(id);
-      }
-      return answer;
-    };
-    return { ...wrapped, call: call as Call };
-  };
-  return { ...sharing(service), background: sharing(service.background) };
-}
+export const readTrajectoryRewards = (
+  eval_run_id: string,
+  context: QueryContext,
+  isOver = false,
+): Promise<readonly TrajectoryReward[]> => readShared(rewardsQuery(eval_run_id, isOver), context);

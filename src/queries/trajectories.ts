@@ -219,7 +219,9 @@ async function readFiltered(filter: TrajectoryFilter, context: PageContext, lear
       // Read the extent first: rewards are complete only if they were read after the end.
       if (learnt.total === undefined) learnExtent(learnt, await readExtent(run, context));
       const { isOver } = learnt;
-      learnt.rewards = (await ifThere(() => readTrajectoryRewards(run, context))) ?? null;
+      // Earlier rewards of this command may lack a rollout on this page.
+      const anew = { ...context, shared: undefined };
+      learnt.rewards = (await ifThere(() => readTrajectoryRewards(run, anew))) ?? null;
       learnt.isReadOver = isOver;
       found = choose();
     }

@@ -11,7 +11,7 @@ import { compareTasks } from '../queries/compare.ts';
 import { evalRunQuery, evaluationKeys } from '../queries/evaluations.ts';
 import type { RecordedMean, RunExtent } from '../queries/extent-of.ts';
 import type { AnyQuery, LiveQuery } from '../queries/live-query.ts';
-import type { QueryContext } from '../queries/query-context.ts';
+import { type QueryContext, readShared } from '../queries/query-context.ts';
 import { isDifferenceOf, type RunDifference, rememberedDifference } from '../queries/run-difference.ts';
 import { type ReadRewards, readRunRewards } from '../queries/run-extent.ts';
 import { type Certainty, isOwnMean, isSettled, rememberedCertainty } from '../queries/run-mean.ts';
@@ -169,11 +169,8 @@ export function differenceReads(known: KnownResource, workbench: Workbench): rea
     read: async context => {
       if (isCurrent(kept))
         return { certainty: rememberedCertainty(remembered, known.id, { status: known.status }), difference: kept };
-      const ofBase = cache.getQueryData<ReadRewards>(readBase.key) ?? context.shared?.(readBase);
-      const [base, fresh] = await Promise.all([
-        ofBase ?? readBase.read(context),
-        readRunRewards(known.id, context, extentOfKnown(known)),
-      ]);
+      const ofBase = cache.getQueryData<ReadRewards>(readBase.key) ?? readShared(readBase, context);
+      const [base, fresh] = await Promise.all([ofBase, readRunRewards(known.id, context, extentOfKnown(known))]);
       // Without the status or the total there is no interval, but the next read may have both.
       if (fresh.unread) throw fresh.unread;
       const runOf = (id: string, rewards: ReadRewards): RewardedRun => ({ run: { eval_run_id: id }, rewards });

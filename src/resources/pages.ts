@@ -34,7 +34,7 @@ export interface ResourcePage<Row> {
 export async function* pagesOf<Row extends object>(
   resource: Pick<ResourceOf<Row>, 'list'>,
   scope: Scope,
-  { service, memory, signal, compare, isFollowed }: Omit<QueryContext, 'previous' | 'shared' | 'progressed'>,
+  { service, memory, signal, compare, shared, isFollowed }: Omit<QueryContext, 'previous' | 'progressed'>,
 ): AsyncGenerator<ResourcePage<Row>, void> {
   const source = resource.list(scope);
   const seen = new Set<string>();
@@ -46,7 +46,7 @@ export async function* pagesOf<Row extends object>(
   let fruitless = 0;
   const mostFruitless = maxPagesWithoutNewRows(source);
   const readPage = (cursor: string | undefined) =>
-    readListed(source, { service, query: { limit: pageSize, cursor }, signal, memory, compare, isFollowed });
+    readListed(source, { service, query: { limit: pageSize, cursor }, signal, memory, compare, shared, isFollowed });
   for await (const page of readPages(readPage)) {
     const rows = page.items.filter(row => {
       const id = source.id(row);

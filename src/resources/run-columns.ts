@@ -18,9 +18,9 @@ import type { Range } from '../present/statistics/tasks.ts';
 import { durationColumn, seenColumn, timeColumn } from '../present/times.ts';
 import { evalRunQuery } from '../queries/evaluations.ts';
 import { worstSortNote } from '../queries/held-out.ts';
-import type { QueryContext } from '../queries/query-context.ts';
+import { type QueryContext, readShared, type SharedQuery } from '../queries/query-context.ts';
 import { rememberedDifference } from '../queries/run-difference.ts';
-import { extentOfRecord, readRunRewards } from '../queries/run-extent.ts';
+import { extentOfRecord, type ReadRewards, readRunRewards } from '../queries/run-extent.ts';
 import { rememberedCertainty } from '../queries/run-mean.ts';
 import { rememberedAt } from '../store/seen.ts';
 import { endOfId } from '../text/apart.ts';
@@ -119,33 +119,21 @@ const ofCertainty = ['interval', 'failed'];
 /** The ids of the columns about the baseline. */
 const ofBaseline = baselineColumns.map(({ id }) => id);
 
-const rewardsOfRun = (run: EvalRun, context: QueryContext) =>
-  readRunRewards(run.eval_run_id, context, extentOfRecord(run), rowsInLists(run));
-
-/** Caches the reads by id. */
-function readOnce<Data>(read: (id: string, context: QueryContext) => Promise<Data>): typeof read {
-  const reads = new Map<string, Promise<Data>>();
-  return (id, context) => {
-    const known = reads.get(id) ?? read(id, context);
-    reads.set(id, known);
-    return known;
-  };
-}
+const rewardsOfRun = (run: EvalRun): SharedQuery<ReadRewards> => ({
+  key: ['evaluations', 'rewards in lists', run.eval_run_id],
+  read: context => readRunRewards(run.eval_run_id, context, extentOfRecord(run), rowsInLists(run)),
+});
 
 /**
  * Adds a run's difference from the baseline of its benchmark, by task. Sends a request for the run's rewards, unless
  * the run has ended and its difference is remembered, or there is no baseline.
  */
 function addsFromBaseline(rows: readonly BasedRun[], list: MeasuredList) {
-  const runOf = readOnce(
-    async (id, context) => rows.find(row => row.eval_run_id === id) ?? (await evalRunQuery(id).read(context)),
-  );
-  const baseRewards = readOnce(async (id, context) => rewardsOfRun(await runOf(id, context), context));
   return async (run: BasedRun, context: QueryContext): Promise<BasedRun> => {
     const { memory, compare } = context;
     const id = list.baseline ?? baselineOf(memory, run.bench_id);
     if (id === undefined || listedMean(run) === undefined) return run;
-    const base = await runOf(id, context);
+    const base = rows.find(row => row.eval_run_id === id) ?? (await readShared(evalRunQuery(id), context));
     // Show nothing, because a column has no room for the reason.
     if (Object.keys(comparability([base, run].map(namedRun))).length > 0) return run;
     const { eval_run_id, status } = run;
@@ -153,7 +141,8 @@ function addsFromBaseline(rows: readonly BasedRun[], list: MeasuredList) {
     const known = rememberedDifference(memory, eval_run_id, status);
     const kept = knownFromBaseline(known, { base, run }, compare);
     if (kept) return { ...run, from_baseline: kept };
-    const rewards = { base: await baseRewards(id, context), fresh: await rewardsOfRun(run, context) };
+    const ofBase = await readShared(rewardsOfRun(base), context);
+    const rewards = { base: ofBase, fresh: await rewardsOfRun(run).read(context) };
     const from_baseline = fromBaseline({ run: base, rewards: rewards.base }, { run, rewards: rewards.fresh }, compare);
     const difference = finalDifference(id, rewards, from_baseline, compare);
     if (difference) memory.see([{ kind: 'run', id: eval_run_id, status, difference }]);

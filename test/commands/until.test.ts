@@ -1,6 +1,7 @@
 /** When an evaluation counts as ended by its rewards. */
 import { expect, it, vi } from 'vitest';
 import { parseUntil, type RewardsRead, readRewards, UntilJudge } from '../../src/commands/until.ts';
+import { RememberedStore } from '../../src/store/store.ts';
 import { notFound, scriptedService } from '../queries/scripted-service.ts';
 import { startVirtualTime } from '../ui/program/virtual-time.ts';
 
@@ -33,7 +34,8 @@ it('is news of a run: a rollout, a reward, and a snapshot of its statistics', as
       getRolloutStatistics: () =>
         snapshots === undefined ? notFound('evr_1') : { snapshots: Array.from({ length: snapshots }, () => ({})) },
     });
-    return readRewards(service, 'evr_1', new AbortController().signal);
+    const memory = RememberedStore.inMemory('test');
+    return readRewards('evr_1', { service, memory, signal: new AbortController().signal });
   };
   const graded = [row(1, 0.25), row(2, 0.75)];
   const base = await readOf(graded, 1);

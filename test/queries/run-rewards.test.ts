@@ -3,10 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { type EvalRun, trajectoryRewards } from '../../src/contract/evaluations.ts';
 import { unreadableIn } from '../../src/contract/lists.ts';
 import { evalRunQuery } from '../../src/queries/evaluations.ts';
+import { readingOnce, readShared } from '../../src/queries/query-context.ts';
 import { extentOfRecord, readRunRewards } from '../../src/queries/run-extent.ts';
 import { runMeanOf } from '../../src/queries/run-mean.ts';
 import { runResultsQuery } from '../../src/queries/run-results.ts';
-import { describeContradictions, eachOnce, readingRewardsOnce, rewardsByTask } from '../../src/queries/run-rewards.ts';
+import { describeContradictions, eachOnce, rewardsByTask } from '../../src/queries/run-rewards.ts';
 import { trajectoriesOfRun } from '../../src/queries/trajectories.ts';
 import { Capabilities } from '../../src/service/capabilities.ts';
 import { CapabilityMissingError } from '../../src/service/errors.ts';
@@ -204,43 +205,42 @@ describe('how far a run got', () => {
   });
 });
 
-it('are shared by what a command reads, but not with those that were asked for before the end', async () => {
+/** What a command reads of a run on this service, and how often it has asked for the rewards. */
+function onceOf(answers: Answers = {}) {
   let asked = 0;
-  let status = 'running';
-  const service = readingRewardsOnce(
-    fakeService({
-      getTrajectoryRewards: () => ({ trajectory_rewards: [], asked: ++asked }),
-      getEvalProgress: () => ({ eval_run_id: 'r', status }),
-    }),
-  );
-  const params = { eval_run_id: 'r' };
-  const read = () => service.call('getTrajectoryRewards', { params });
-  await Promise.all([read(), read()]);
-  await service.call('getEvalProgress', { params });
-  await read();
-  expect(asked).toBe(1);
-  status = 'completed';
-  await service.call('getEvalProgress', { params });
-  await read();
-  await service.call('getEvalProgress', { params });
-  await read();
-  expect(asked).toBe(2);
+  const service = fakeService({
+    getTrajectoryRewards: () => ({ trajectory_rewards: [], asked: ++asked }),
+    ...answers,
+  });
+  const memory = RememberedStore.inMemory('test');
+  const context = readingOnce({ service, memory, signal: new AbortController().signal });
+  return { context, asked: () => asked };
+}
+
+it('are shared by what a command reads, but not with those that were asked for before the end', async () => {
+  const { context, asked } = onceOf();
+  const read = (status: string) => readRunRewards('r', context, { status, total: 0 });
+  await Promise.all([read('running'), read('running')]);
+  await read('running');
+  expect(asked()).toBe(1);
+  await read('completed');
+  await read('completed');
+  expect(asked()).toBe(2);
 });
 
-it('are read again after a page of the trajectories of the run, which may have newer ones', async () => {
-  let asked = 0;
-  const service = readingRewardsOnce(
-    fakeService({
-      getTrajectoryRewards: () => ({ trajectory_rewards: [], asked: ++asked }),
-      listTrajectories: () => ({ items: [] }),
-    }),
-  );
-  const read = () => service.call('getTrajectoryRewards', { params: { eval_run_id: 'r' } });
-  await read();
-  await service.call('listTrajectories', { query: { eval_run_id: 'other' } });
-  await read();
-  expect(asked).toBe(1);
-  await service.call('listTrajectories', { query: { eval_run_id: 'r' } });
-  await read();
-  expect(asked).toBe(2);
+it('are read again for a page of the trajectories of the run, which may have newer ones', async () => {
+  const items = [{ trajectory_id: 't1', eval_run_id: 'other' }];
+  const { context, asked } = onceOf({ listTrajectories: () => ({ items }) });
+  await readRunRewards('r', context, { status: 'running', total: 0 });
+  await trajectoriesOfRun('r', false).readPage({ ...context, query: {} });
+  expect(asked()).toBe(2);
+});
+
+it('are read again after an interrupted read', async () => {
+  const { context, asked } = onceOf();
+  const late = AbortSignal.abort();
+  const interrupted = { read: () => Promise.reject(new Error('interrupted')), key: ['one'] };
+  const read = { read: () => Promise.resolve('read'), key: ['one'] };
+  await expect(readShared(interrupted, { ...context, signal: late })).rejects.toThrow('interrupted');
+  expect([await readShared(read, context), asked()]).toEqual(['read', 0]);
 });
