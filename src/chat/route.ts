@@ -17,14 +17,15 @@ export interface ChatRoute {
  */
 export async function chatRoute(
   service: Service,
-  memory: Pick<RememberedStore, 'find' | 'list'>,
+  memory: Pick<RememberedStore, 'seen'>,
   name: string,
   signal: AbortSignal,
   asks = false,
 ): Promise<ChatRoute> {
-  const seen = memory.find('deployment', name);
+  const seen = memory.seen.find('deployment', name);
   // Names of base models have a vendor prefix.
-  const mayBeId = (): boolean => !name.includes('/') && memory.list('deployment').every(({ label }) => label !== name);
+  const mayBeId = (): boolean =>
+    !name.includes('/') && memory.seen.list('deployment').every(({ label }) => label !== name);
   if (!seen && !/^dep[_-]/.test(name) && !(asks && mayBeId())) return { model: name };
   const { notDeployments } = service.capabilities;
   if (!seen && notDeployments.has(name)) return { model: name };

@@ -192,7 +192,7 @@ export async function finish(
     return after;
   }
   // The outcome is known, so a record that cannot be re-read is printed as last seen.
-  const seen = context.memory.find(ref.kind, ref.id)?.record;
+  const seen = context.memory.seen.find(ref.kind, ref.id)?.record;
   const read = context.signal.aborted
     ? undefined
     : await again().catch((error: unknown) => {

@@ -27,7 +27,7 @@ const mayHaveStarted = (error: unknown): boolean =>
 
 /** The record of work that has started, also under another profile's name; undefined if it is gone. @throws ServiceError */
 async function startedRecord(kind: string, id: string, context: CommandContext): Promise<object | undefined> {
-  const seen = context.memory.find(kind, id)?.record;
+  const seen = context.memory.seen.find(kind, id)?.record;
   return (
     seen ??
     (await resourceOrThrow(kind)

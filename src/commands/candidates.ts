@@ -84,7 +84,7 @@ interface Row {
 /** The rows on a list's first page, and the remembered rows. */
 async function rowsOf(resource: Resource, context: CommandContext, mayAsk: boolean): Promise<readonly Row[]> {
   const { kind } = resource;
-  const seen: readonly Row[] = kind === undefined ? [] : context.memory.list(kind);
+  const seen: readonly Row[] = kind === undefined ? [] : context.memory.seen.list(kind);
   if (!mayAsk || resource.needs) return seen;
   const listed = await firstPage(resource, context, seen.length > 0 ? briefMs : quickMs).catch(() => []);
   const ids = new Set(listed.map(({ id }) => id));
@@ -214,7 +214,7 @@ function filterCandidates(line: Line, io: CommandIo): Promise<Candidate[]> {
   const { partial } = line;
   return onService(line, io, async ({ compare, memory }) => {
     const { kind } = resource;
-    const rows = kind === undefined ? [] : memory.list(kind).map(({ record }) => record);
+    const rows = kind === undefined ? [] : memory.seen.list(kind).map(({ record }) => record);
     const columns = resource.measures?.columns(rows, compare.rewardRange) ?? resource.columns;
     const { from, words } = completeFilter(partial, columns, rows);
     return words.map(word => [`${partial.slice(0, from)}${word}`, 'column or value']);

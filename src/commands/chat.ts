@@ -102,7 +102,7 @@ const codeOf = ({ content, refusal }: Answer): ExitCode =>
 
 /** The ids of deployments that have this slug but were not serving it when last seen. */
 const inactiveOf = (memory: RememberedStore, slug: string): string[] =>
-  memory
+  memory.seen
     .list('deployment')
     .flatMap(({ id, label, record }) => (label === slug && record['is_active'] === false ? [id] : []));
 

@@ -177,7 +177,7 @@ const optional: Partial<Record<Operation, Read>> = {
   },
   getDeploymentSummary: (service, signal) => service.call('getDeploymentSummary', {}, { signal }),
   listCheckpoints: async (service, signal, _benchId, memory) => {
-    const [run] = memory.list('training');
+    const [run] = memory.seen.list('training');
     if (run) await checkpointList(run.id, false).readPage({ service, signal, memory, query: { limit: 1 } });
   },
 };

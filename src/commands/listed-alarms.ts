@@ -13,7 +13,7 @@ import type { CommandContext } from './with-service.ts';
  * them.
  */
 function silentAt(run: ProgressedRun, { memory }: CommandContext): number | undefined {
-  const last = memory.progressOf(run.training_run_id).at(-1);
+  const last = memory.progress.of(run.training_run_id).at(-1);
   const isKnown = last !== undefined && last.completed_steps === run.completed_steps;
   return isKnown && isRunning(run.status) && rememberedAt(run) === undefined ? Date.now() : undefined;
 }
@@ -32,7 +32,7 @@ export function withAlarms(
         ...{ done: countOf(row.completed_steps), total: countOf(row.total_steps), mean: trainer_reward },
         ...{ graded: undefined, failed: undefined, failedRounds: undefined, measured: undefined },
       };
-      const reading = { ...readingOf(known, memory.progressOf(id), silentAt(row, context)), heldOut };
+      const reading = { ...readingOf(known, memory.progress.of(id), silentAt(row, context)), heldOut };
       const rules = await alarmRulesOf(bench_id ?? undefined, context);
       const alarms = alarmsIn(judge(reading, rules, compare.rewardRange));
       return alarms.length > 0 ? { ...row, alarm: alarms.map(({ words }) => words).join('; ') } : row;

@@ -120,7 +120,7 @@ export class MeasuredRows {
   columns(rows: readonly object[]): readonly Column<object>[] {
     const columns = this.#resource.measures?.columns(rows, this.#options.range) ?? this.#resource.columns;
     // Benchmarks have names for people, in filters too, and ids for programs.
-    const nameOf = perArguments((id: string) => this.#context.memory.find('benchmark', id)?.label);
+    const nameOf = perArguments((id: string) => this.#context.memory.seen.find('benchmark', id)?.label);
     return columns.map(column => (column.id === 'benchmark' ? namedColumn(column, nameOf) : column));
   }
 

@@ -112,7 +112,7 @@ async function subjectOf(word: string, context: CommandContext): Promise<Noted> 
   const { memory, service, signal, io } = context;
   // A remembered id's kind is certain; the form of an id is only a hint.
   for (const kind of noteKinds) {
-    const seen = memory.find(kind, word);
+    const seen = memory.seen.find(kind, word);
     if (seen) return { kind, id: word, label: seen.label ?? word };
   }
   const { kind } = resourceOfId(word) ?? {};

@@ -25,7 +25,7 @@ import { type CommandContext, withService } from './with-service.ts';
 export async function alarmRulesOf(benchId: string | undefined, context: CommandContext): Promise<AlarmRules> {
   const { alarms } = context.config.preferences;
   if (benchId === undefined || alarms.benchmarks.length === 0) return rulesFor(alarms, [benchId]);
-  const remembered = context.memory.find('benchmark', benchId)?.label;
+  const remembered = context.memory.seen.find('benchmark', benchId)?.label;
   const label = remembered ?? (await benchmarkQuery(benchId).read(context)).label ?? undefined;
   return rulesFor(alarms, [benchId, label]);
 }

@@ -174,7 +174,7 @@ async function startRun(command: RunCommand, run: RunStart, io: CommandIo): Prom
     const other = chosen.map(each => otherModel(from ?? '', each)).find(words => words !== undefined);
     if (other !== undefined) throw new CommandError(`${other}. Nothing was started.`);
     const choices = await withOffered(chosen, run, flags, context);
-    const planned = planStarts(run, choices, { names: memory.names(run.kind), remembered: memory });
+    const planned = planStarts(run, choices, { names: memory.seen.labels(run.kind), remembered: memory });
     if (flags.dryRun) io.note(`Estimate: ${await describeCost(run, benchmark, planned, context)}.`);
     const starts = planned.map(({ input }, index): EachStart<RunInput> => {
       const { model, key } = choices[index] ?? {};

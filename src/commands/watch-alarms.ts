@@ -71,7 +71,7 @@ export class WatchedAlarms {
     }
     const { times } = resourceOfKind(known.kind)?.watch ?? {};
     const isTimed = (silentMs ?? silentPaces) !== undefined && times !== undefined && isRunning(known.status);
-    if (isTimed && !this.#checkpoints && !paceOf(memory.progressOf(known.id)).isSeen) {
+    if (isTimed && !this.#checkpoints && !paceOf(memory.progress.of(known.id)).isSeen) {
       const checkpoints = await read(checkpointTimesQuery(known.id, false).read(this.#context));
       if (checkpoints) this.#checkpoints = typeof checkpoints === 'string' ? [] : checkpointTimes(checkpoints);
     }
@@ -135,7 +135,7 @@ export class WatchedAlarms {
     };
     await this.#readMore({ ...observed, id }, rules);
     const known = { ...observed, checkpoints: this.#checkpoints, ends: this.#ends, ...this.#counts };
-    const reading = readingOf(known, memory.progressOf(id), done === undefined ? undefined : Date.now());
+    const reading = readingOf(known, memory.progress.of(id), done === undefined ? undefined : Date.now());
     const verdicts = judge(reading, rules, compare.rewardRange);
     this.#noteUnjudged(seen, rules, verdicts, reading);
     for (const [name, alarm] of verdicts) {

@@ -36,8 +36,8 @@ function lastNumbers({ what, kind, id, detail }: InboxEvent): readonly AnyQuery[
 async function readEnds(context: CommandContext, inbox: Inbox, statuses: StatusStore): Promise<readonly string[]> {
   const { memory } = context;
   const runningKinds = [...kinds.keys()].filter(kind => statuses.runs(kind));
-  const before = memory
-    .seenSince(Date.now() - lostAfterMs, { kinds: runningKinds })
+  const before = memory.seen
+    .since(Date.now() - lostAfterMs, { kinds: runningKinds })
     .filter(({ status }) => isRunning(status));
   statuses.recall(before);
   const report = (observations: readonly Observation[], askedAt = Date.now()): void => {

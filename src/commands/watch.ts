@@ -95,7 +95,7 @@ async function refsNamed(words: readonly string[], context: CommandContext): Pro
   const other = kindNamed ? undefined : named;
   const found = Promise.all(
     (kindNamed ? rest : words).map(async word => {
-      const isKnown = ({ kind }: Resource): boolean => kind !== undefined && !!context.memory.find(kind, word);
+      const isKnown = ({ kind }: Resource): boolean => kind !== undefined && !!context.memory.seen.find(kind, word);
       const looksLike = among.find(resource => resource === resourceOfId(word));
       // The first read shows whether it still exists.
       const ofId = looksLike && isKnown(looksLike) ? looksLike : among.find(isKnown);

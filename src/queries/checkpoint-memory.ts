@@ -24,18 +24,18 @@ interface RememberedOrigin extends Origin {
 }
 
 export function rememberedOrigin(id: string, memory: RememberedStore): RememberedOrigin | undefined {
-  const { parent, record } = memory.find(kind, id) ?? {};
+  const { parent, record } = memory.seen.find(kind, id) ?? {};
   if (parent === undefined || record === undefined) return undefined;
   const { step_index: step, held_out: held, run_name: name, is_measured } = record;
   const isMean = isRecord(held) && typeof held['reward'] === 'number' && typeof held['step'] === 'number';
-  const run = memory.find('training', parent);
+  const run = memory.seen.find('training', parent);
   const bench_id = run?.parent ?? undefined;
   return {
     training_run_id: parent,
     // The name stays known after the run has been deleted.
     display_name: run?.label ?? (typeof name === 'string' ? name : parent),
     step: typeof step === 'number' ? step : undefined,
-    ...(bench_id && { bench_id, benchmark: memory.find('benchmark', bench_id)?.label ?? bench_id }),
+    ...(bench_id && { bench_id, benchmark: memory.seen.find('benchmark', bench_id)?.label ?? bench_id }),
     held_out: isMean ? (held as unknown as HeldOutMean) : undefined,
     isMeasured: is_measured === true,
   };

@@ -55,7 +55,7 @@ export class OriginSearch {
    */
   async runOf(wanted: CheckpointUser, context: QueryContext): Promise<TrainingRun | undefined> {
     const { memory } = context;
-    const seen = memory.list('training').map(({ id, record, status }): TrainingRun => {
+    const seen = memory.seen.list('training').map(({ id, record, status }): TrainingRun => {
       return { ...record, training_run_id: id, status };
     });
     return (
@@ -115,7 +115,7 @@ export class OriginSearch {
 
   /** Remembers the held-out reward at the step. @throws ServiceError */
   async #measure(id: string, { training_run_id, step }: Origin, context: QueryContext): Promise<void> {
-    const isOver = hasEnded(context.memory.find('training', training_run_id)?.status);
+    const isOver = hasEnded(context.memory.seen.find('training', training_run_id)?.status);
     const query = heldOutRewardsQuery(training_run_id, isOver);
     const read = this.#heldOut.get(training_run_id) ?? readShared(query, context);
     this.#heldOut.set(training_run_id, read);

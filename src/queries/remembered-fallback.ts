@@ -78,7 +78,7 @@ export function rememberedKind<Row extends object>({
     ...observeRow(row),
   });
   const recalled = (row: Row, memory: RememberedStore): Row =>
-    recall ? recall(row, memory.find(kind, idOf(row))) : row;
+    recall ? recall(row, memory.seen.find(kind, idOf(row))) : row;
   /**
    * Makes a row from a remembered resource. It contains only the id if no response contained the record. If the service
    * sent no start time, uses the time on this machine, converted to the service's clock.
@@ -111,7 +111,7 @@ export function rememberedKind<Row extends object>({
           return recall ? { ...page, items: page.items.map(row => recalled(row, context.memory)) } : page;
         },
         fallback: ({ memory }): AnnotatedPage<Row> => {
-          const seen = memory.list(kind, parent).sort((left, right) => startTime(right) - startTime(left));
+          const seen = memory.seen.list(kind, parent).sort((left, right) => startTime(right) - startTime(left));
           const note = `This service does not list ${words}: these were seen on this machine, and may be out of date`;
           return {
             ...wholePage(seen.map(rowOf).filter(keeps), note),
@@ -126,7 +126,7 @@ export function rememberedKind<Row extends object>({
           return await query.read(context);
         } catch (error) {
           if (!isNotOffered(error) && !(elsewhere && mayLackPath(error))) throw error;
-          const seen = context.memory.find(kind, id);
+          const seen = context.memory.seen.find(kind, id);
           const row = seen && rowOf(seen);
           if (!elsewhere && row) return row;
           if (!elsewhere) throw error;

@@ -32,11 +32,11 @@ export const isDifferenceOf = (
 
 /** The remembered difference for a run that ended with this status. */
 export function rememberedDifference(
-  memory: Pick<RememberedStore, 'find'>,
+  memory: Pick<RememberedStore, 'seen'>,
   runId: string,
   endStatus: string | null | undefined,
 ): RunDifference | undefined {
-  const seen = memory.find('run', runId);
+  const seen = memory.seen.find('run', runId);
   const difference = seen?.difference as RunDifference | undefined;
   return seen?.status === endStatus && difference?.method === intervalMethod ? difference : undefined;
 }

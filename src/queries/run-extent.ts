@@ -62,7 +62,7 @@ export async function readRunRewards(
 /** The certainty of a mean from rewards just read; for an ended run, also whether more rewards may arrive. */
 export function certaintyNow(eval_run_id: string, read: ReadRewards, { memory, compare }: QueryContext): Certainty {
   const before = rememberedCertainty(memory, eval_run_id, read)?.readAfterEnd;
-  const seen = memory.find('run', eval_run_id)?.record as EvalRun | undefined;
+  const seen = memory.seen.find('run', eval_run_id)?.record as EvalRun | undefined;
   const { recorded, endedAt } = { ...(seen && extentOfRecord(seen)), ...read };
   const readAfterEnd = readAfterEndOf(read.rewards, { ...read, recorded, endedAt }, before);
   return certaintyOf(read.rewards, { ...read, endedAt, range: compare?.rewardRange }, readAfterEnd);
@@ -249,7 +249,7 @@ async function readSamplesPerTask(
   context: QueryContext,
   known: Partial<RunExtent>,
 ): Promise<SamplesPerTask | undefined> {
-  const before = context.memory.find('run', eval_run_id)?.record as EvalRun | undefined;
+  const before = context.memory.seen.find('run', eval_run_id)?.record as EvalRun | undefined;
   // A list's rows may lack options; a record has them.
   if (before?.options !== undefined) return samplesPerTaskOf(before);
   return (await readRecord(eval_run_id, context, known)).samplesPerTask;

@@ -311,11 +311,11 @@ export const lacksCertainty = ({ status, certainty, ...mean }: CertainMean, rang
 
 /** A run's remembered certainty, unless the run has ended again since. */
 export function rememberedCertainty(
-  memory: Pick<RememberedStore, 'find'>,
+  memory: Pick<RememberedStore, 'seen'>,
   runId: string,
   ended: Pick<RunMeanOptions, 'status' | 'endedAt'>,
 ): Certainty | undefined {
-  const seen = memory.find('run', runId);
+  const seen = memory.seen.find('run', runId);
   const certainty = seen?.certainty as Certainty | undefined;
   if (seen?.status !== ended.status || certainty?.method !== intervalMethod) return undefined;
   const { endedAt = ended.endedAt } = certainty;

@@ -162,7 +162,7 @@ function progressOf(run: TrainingRun, memory: RememberedStore): Pick<ProgressedR
   // If a run ended early, its progress is final. A successful run has finished all its steps.
   const isFinal = hasEnded(run.status) && statusMeaning(run.status ?? '') !== 'success';
   if (!isFinal && stepsOf(run) !== undefined) return {};
-  const { status, completed_steps, total_steps } = memory.find('training', run.training_run_id)?.record ?? {};
+  const { status, completed_steps, total_steps } = memory.seen.find('training', run.training_run_id)?.record ?? {};
   return {
     ...(isFinal && status === run.status && typeof completed_steps === 'number' && { completed_steps }),
     ...(typeof total_steps === 'number' && { total_steps }),

@@ -203,7 +203,7 @@ async function readFiltered(filter: TrajectoryFilter, context: PageContext, lear
   const { service, query, signal, memory } = context;
   const page = await service.call('listTrajectories', { query: { ...query, ...filter } }, { signal });
   const { eval_run_id: run } = filter;
-  const seen = run === undefined ? undefined : memory.find('run', run);
+  const seen = run === undefined ? undefined : memory.seen.find('run', run);
   const { total_rollouts } = (seen?.record ?? {}) as Partial<EvalRun>;
   if (seen?.status != null) learnExtent(learnt, { status: seen.status, total: countOf(total_rollouts) });
   const choose = () => {

@@ -270,11 +270,11 @@ interface KnownToAudit {
 export const describeNotes = (
   { training_run_id, step }: AuditedOrigin,
   notes: ReadonlyMap<string, readonly Note[]>,
-  memory: Pick<RememberedStore, 'find'>,
+  memory: Pick<RememberedStore, 'seen'>,
 ): string =>
   [...notes]
     .flatMap(([id, said]) => {
-      const { record, label = id } = memory.find('run', id) ?? {};
+      const { record, label = id } = memory.seen.find('run', id) ?? {};
       const isOf = step !== undefined && record?.['training_run_id'] === training_run_id && record['step'] === step;
       return isOf ? clean`Its evaluation ${label}: ${describeNote(said).join('; ')}.` : [];
     })

@@ -147,7 +147,7 @@ export function differenceReads(known: KnownResource, workbench: Workbench): rea
   if (baseline === undefined) return [];
   const ref = { kind: 'run', id: baseline, label: baseline };
   const seen = evalRunQuery(baseline).observes?.({
-    ...remembered.find('run', baseline)?.record,
+    ...remembered.seen.find('run', baseline)?.record,
     eval_run_id: baseline,
   });
   const base = statuses.get(ref) ?? knownResource(ref, seen ? [seen] : []);

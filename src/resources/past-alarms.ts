@@ -45,9 +45,9 @@ export interface TrainingHistory {
  */
 function beforeEnd(
   { training_run_id: id, status, completed_at }: TrainingRun,
-  memory: Pick<RememberedStore, 'progressOf' | 'silencesOf'>,
+  memory: Pick<RememberedStore, 'progress'>,
 ): Pick<TrainingHistory, 'points' | 'silences'> {
-  const [points, silences] = [memory.progressOf(id), memory.silencesOf(id)];
+  const [points, silences] = [memory.progress.of(id), memory.progress.silencesOf(id)];
   const last = points.at(-1);
   if (!hasEnded(status) || !last) return { points, silences };
   const end = parseTime(completed_at);
@@ -67,7 +67,7 @@ export function historyOf(
   run: TrainingRun,
   { heldOut, trainer }: Pick<TrainingHistory, 'heldOut' | 'trainer'>,
   checkpoints: readonly Checkpoint[],
-  memory: Pick<RememberedStore, 'progressOf' | 'silencesOf'>,
+  memory: Pick<RememberedStore, 'progress'>,
 ): TrainingHistory {
   const timed = (completed_steps: number | null | undefined, time: string | null | undefined) => {
     const at = parseTime(time);
@@ -83,7 +83,7 @@ export function historyOf(
     trainer,
     ...beforeEnd(run, memory),
     times: [...saved, ...timed(last, run.completed_at)],
-    lastStep: Math.max(last, memory.progressOf(run.training_run_id).at(-1)?.completed_steps ?? 0),
+    lastStep: Math.max(last, memory.progress.of(run.training_run_id).at(-1)?.completed_steps ?? 0),
     hints: { startedAt: parseTime(run.created_at), checkpoints: saved },
   };
 }

@@ -151,7 +151,7 @@ const stillMs = 90_000;
 function lacksTimes({ remembered }: Workbench, known: KnownResource, now = Date.now()): boolean {
   const { id, status, done = 0, checkpoints } = known;
   if (!isRunning(status) || done === 0 || checkpoints !== undefined) return false;
-  const points = remembered.progressOf(id);
+  const points = remembered.progress.of(id);
   return !paceOf(points).isSeen && now - (points.at(-1)?.at ?? now) > stillMs;
 }
 

@@ -158,7 +158,7 @@ export function withTrainingNames<Row extends MeasuredRun>(
   { memory }: Pick<QueryContext, 'memory'>,
 ): readonly Row[] {
   if (rows.every(row => row.training_run_id == null)) return rows;
-  const runs = memory.seenSince(0, { kinds: ['training'] });
+  const runs = memory.seen.since(0, { kinds: ['training'] });
   const names = new Map(runs.map(({ id, label }) => [id, label]));
   return trainedApart(
     rows.map(row => (row.training_run_id ? withTraining(row, { name: names.get(row.training_run_id) }) : row)),

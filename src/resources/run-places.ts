@@ -9,14 +9,14 @@ import type { NamedRun, Place } from './place.ts';
 import { likenessOf, optionsOf } from './pools.ts';
 
 /** The part of the store that knows when a run was first seen, and when this machine started it. */
-type Memory = Pick<RememberedStore, 'find'>;
+type Memory = Pick<RememberedStore, 'seen'>;
 
 /** The range of possible start times in epoch milliseconds: some services do not report the start. */
 function startOf({ eval_run_id, created_at }: EvalRun, memory: Memory): readonly [from: number, to: number] {
   const created = instant(created_at);
   if (created !== undefined) return [created, created];
   // The time at which a run was first seen is only an upper bound: the run may be much older.
-  const { startedAt = -Infinity, firstSeenAt = Infinity } = memory.find('run', eval_run_id) ?? {};
+  const { startedAt = -Infinity, firstSeenAt = Infinity } = memory.seen.find('run', eval_run_id) ?? {};
   return [startedAt, firstSeenAt];
 }
 

@@ -175,7 +175,7 @@ export function planStarts(
     const id = choices.length > 1 ? startKeys.startOf(keyed, each, group) : undefined;
     const name =
       each.name ??
-      (id === undefined ? undefined : remembered.find(kind, id)?.label) ??
+      (id === undefined ? undefined : remembered.seen.find(kind, id)?.label) ??
       (chosen === undefined ? undefined : startKeys.nameOf(kind, input, chosen)) ??
       startKeys.openNames(keyed, input, chosen).find(open => !planned.has(open));
     if (name !== undefined) planned.add(name);
@@ -196,7 +196,7 @@ export function planStarts(
 
 /** The model of the run of this kind that was last started on a benchmark. */
 export function lastModel(kind: string, benchId: string, memory: RememberedStore): string | undefined {
-  const newest = memory.list(kind, benchId).sort((one, other) => startTime(other) - startTime(one));
+  const newest = memory.seen.list(kind, benchId).sort((one, other) => startTime(other) - startTime(one));
   const slugs = newest.map(({ record }) => record['base_model_slug']);
   return slugs.find(slug => typeof slug === 'string');
 }

@@ -390,7 +390,7 @@ async function readHeldOut(
 ): Promise<HeldOut | undefined> {
   const { training_run_id: id, status, completed_at } = run;
   const ended = hasEnded(status);
-  const known = ended ? (context.memory.find('training', id)?.heldOut as EndedHeldOut | undefined) : undefined;
+  const known = ended ? (context.memory.seen.find('training', id)?.heldOut as EndedHeldOut | undefined) : undefined;
   if (known?.isFinal && !withRecent) return known;
   const readAt = Date.now();
   const means = heldOutMeans(await heldOutRewardsQuery(id, ended).read(context));

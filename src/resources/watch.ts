@@ -77,7 +77,7 @@ function paceOfRun(known: KnownResource, workbench: Workbench, now: number): Run
     return offeredQueries(workbench, queries?.(id)).length === 0
       ? noPace
       : { ...noPace, pace: unreadNote, rate: unreadNote };
-  const pace = paceOf(remembered.progressOf(id), paceHints(known));
+  const pace = paceOf(remembered.progress.of(id), paceHints(known));
   const isOld = observedAt !== undefined && !isWaiting && now - observedAt > pace.patienceMs;
   const at = observedAt ?? now;
   const standing = paceStateOf(pace, { ...situation, observedAt: at, now: isOld ? at : now });
@@ -91,7 +91,7 @@ function paceOfRun(known: KnownResource, workbench: Workbench, now: number): Run
 /** The alarms for a resource, based on its last known state. */
 function verdictsOf(known: KnownResource, workbench: Workbench): Verdicts {
   const { remembered, statuses, compare } = workbench;
-  const reading = readingOf(known, remembered.progressOf(known.id), statuses.doneReadAt(known));
+  const reading = readingOf(known, remembered.progress.of(known.id), statuses.doneReadAt(known));
   return judge(reading, workbench.alarmsFor(known.parent), compare.rewardRange);
 }
 
@@ -160,7 +160,7 @@ export type Labelled = ResourceRef & Partial<Pick<WatchedResource, 'benchmark' |
 function apartOf(remembered: RememberedStore, lines: readonly Labelled[], now: number) {
   const ofResource = lines.map(({ kind, id }) => {
     const apart = resourceOfKind(kind)?.watch?.apart;
-    const { record, seenAt = 0 } = (apart && remembered.find(kind, id)) ?? {};
+    const { record, seenAt = 0 } = (apart && remembered.seen.find(kind, id)) ?? {};
     return (record && apart?.(record, now - seenAt > oldMs, remembered)) ?? (['', ''] as const);
   });
   const [long, short] = [ofResource.map(([words]) => words), ofResource.map(([, words]) => words)];
@@ -309,7 +309,7 @@ export function watchLines(workbench: Workbench): WatchedResource[] {
 function knownRecord({ cache, remembered }: Workbench, { kind, id }: KindAndId): object | undefined {
   const resource = resourceOfKind(kind);
   const key = resource?.get?.(id).key;
-  const record = key && (cache.getQueryData<object>(key) ?? remembered.find(kind, id)?.record);
+  const record = key && (cache.getQueryData<object>(key) ?? remembered.seen.find(kind, id)?.record);
   return record && resource?.list({}).id(record) === id ? record : undefined;
 }
 

@@ -65,8 +65,8 @@ export class RememberedLists {
     this.#waiting.set(list, { data, readAt });
   }
 
-  /** The saved list; undefined if it is missing or unusable. */
-  find(list: string, now: number): { readonly list: RememberedList; readonly readAt: number } | undefined {
+  /** The saved first rows of a list; undefined if it is missing or unusable. */
+  find(list: string, now = Date.now()): { readonly list: RememberedList; readonly readAt: number } | undefined {
     const sql = 'select page, read_at from pages where profile = ? and list = ?';
     const [row] = this.#tables.all(sql, this.#tables.scope, list);
     const readAt = Number(row?.['read_at']);

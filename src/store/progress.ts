@@ -42,14 +42,14 @@ export class ProgressPoints {
     this.#tables = tables;
   }
 
-  /** Oldest first; the same array until there is a new point. */
+  /** A run's progress, oldest first; the same array until there is a new point. */
   of(runId: string): readonly ProgressPoint[] {
     const known = this.#points.get(runId) ?? this.#read(runId);
     this.#points.set(runId, known);
     return known;
   }
 
-  /** The saved silences, oldest first. */
+  /** The longer periods in which a run made no step, oldest first. */
   silencesOf(runId: string): readonly Silence[] {
     this.flush();
     const sql = 'select at, until, completed_steps from silences where profile = ? and run_id = ? order by at';

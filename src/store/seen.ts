@@ -265,6 +265,7 @@ export class SeenResources {
     });
   }
 
+  /** Resources of a kind, last seen first; of one parent if given. */
   list(kind: string, parent?: string): RememberedResource[] {
     this.flush();
     const ofParent = parent === undefined ? '' : 'and parent = ?';
@@ -273,12 +274,14 @@ export class SeenResources {
     return this.#tables.all(sql, ...values).flatMap(row => resourceOf(row) ?? []);
   }
 
-  labels(kind: string): Set<string> {
+  /** The names of all resources of this kind. */
+  labels(kind: string): ReadonlySet<string> {
     this.flush();
     const sql = 'select label from seen where profile = ? and kind = ?';
     return new Set(this.#tables.all(sql, this.#tables.scope, kind).map(({ label }) => String(label)));
   }
 
+  /** Resources seen since `since`, without their records, last seen first. */
   since(since: number, { kinds, limit = -1 }: SeenFilter = {}): SeenSince[] {
     this.flush();
     const ofKind = kinds === undefined ? '' : `and kind in (${kinds.map(() => '?').join(', ')})`;

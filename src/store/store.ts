@@ -5,10 +5,10 @@
  * a service. SQLite is part of Node: opening the file and reading a page takes a millisecond or two.
  */
 import { EventRecords } from './events.ts';
-import { type RememberedCount, type RememberedList, RememberedLists, type SavedList } from './lists.ts';
+import { RememberedLists, type SavedList } from './lists.ts';
 import { NoteRecords } from './notes.ts';
-import { type ProgressPoint, ProgressPoints, type Silence } from './progress.ts';
-import { type RememberedResource, type SeenFilter, type SeenResource, SeenResources, type SeenSince } from './seen.ts';
+import { ProgressPoints } from './progress.ts';
+import { type SeenResource, SeenResources } from './seen.ts';
 import { StartKeys } from './start-keys.ts';
 import { jsonIn, openTables, type Scope, type Tables, tablesInMemory } from './tables.ts';
 import { TrajectoryRecords } from './trajectory-records.ts';
@@ -54,8 +54,12 @@ const keptCommands = 100;
 export class RememberedStore {
   readonly #tables: Tables;
   readonly #scope: string;
-  readonly #seen: SeenResources;
-  readonly #progress: ProgressPoints;
+  /** Resources that any response has reported; write them with `see`. */
+  readonly seen: SeenResources;
+  /** The progress of training runs over time; write it with `recordProgress`. */
+  readonly progress: ProgressPoints;
+  /** The first rows of lists; write them with `keepList`. */
+  readonly lists: RememberedLists;
   /** Benchmark uploads that can be resumed. */
   readonly uploads: UploadRecords;
   readonly trajectoryUploads: TrajectoryRecords;
@@ -65,7 +69,6 @@ export class RememberedStore {
   readonly events: EventRecords;
   /** Flags and notes that people write. */
   readonly notes: NoteRecords;
-  readonly #lists: RememberedLists;
   #timer: NodeJS.Timeout | undefined;
   /** The versions of conversations that this store has read or saved, by id. */
   readonly #chatTimes = new Map<string, number>();
@@ -73,14 +76,14 @@ export class RememberedStore {
   private constructor(tables: Tables) {
     this.#tables = tables;
     this.#scope = tables.scope;
-    this.#seen = new SeenResources(tables);
-    this.#progress = new ProgressPoints(tables);
+    this.seen = new SeenResources(tables);
+    this.progress = new ProgressPoints(tables);
     this.uploads = new UploadRecords(tables);
     this.trajectoryUploads = new TrajectoryRecords(tables);
     this.startKeys = new StartKeys(tables);
     this.events = new EventRecords(tables);
     this.notes = new NoteRecords(tables);
-    this.#lists = new RememberedLists(tables);
+    this.lists = new RememberedLists(tables);
   }
 
   /**
@@ -123,7 +126,7 @@ export class RememberedStore {
 
   /** Remembers observations. They are written a little later in one batch, so no response waits for the disk. */
   see(resources: readonly SeenResource[], now = Date.now()): void {
-    this.#seen.see(resources, now);
+    this.seen.see(resources, now);
     if (resources.length > 0) this.#writeSoon();
   }
 
@@ -135,67 +138,28 @@ export class RememberedStore {
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#seen.flush();
+    this.seen.flush();
     this.#tables.lazily(() => {
-      this.#progress.flush();
-      this.#lists.flush();
+      this.progress.flush();
+      this.lists.flush();
     });
   }
 
   /** Replaces the saved first rows of a list. They are written a little later. */
   keepList(list: string, data: SavedList, readAt: number): void {
-    this.#lists.keep(list, data, readAt);
+    this.lists.keep(list, data, readAt);
     this.#writeSoon();
-  }
-
-  /** The saved first rows of a list; undefined if they are missing or unusable. */
-  listed(list: string, now = Date.now()): { readonly list: RememberedList; readonly readAt: number } | undefined {
-    return this.#lists.find(list, now);
-  }
-
-  /** How many rows of each list are saved. */
-  listCounts(): Map<string, RememberedCount> {
-    return this.#lists.counts();
-  }
-
-  /** Resources of a kind, last seen first; of one parent if given. */
-  list(kind: string, parent?: string): RememberedResource[] {
-    return this.#seen.list(kind, parent);
-  }
-
-  /** The names of all resources of this kind. */
-  names(kind: string): ReadonlySet<string> {
-    return this.#seen.labels(kind);
-  }
-
-  /** Resources seen since `since`, without their records, last seen first. */
-  seenSince(since: number, filter?: SeenFilter): SeenSince[] {
-    return this.#seen.since(since, filter);
-  }
-
-  /** Resources that this machine has started since `since`, and whose end no process has recorded. */
-  unended(since: number): SeenSince[] {
-    return this.#seen.unended(since);
-  }
-
-  /** Resources with this id or name, ignoring case, last seen first. */
-  seenNamed(text: string, limit: number): SeenSince[] {
-    return this.#seen.named(text, limit);
-  }
-
-  find(kind: string, id: string): RememberedResource | undefined {
-    return this.#seen.find(kind, id);
   }
 
   /** When a run first had this number of rewards, in epoch milliseconds; undefined if its last known number differs. */
   gradedAt({ kind, id }: Pick<ResourceRef, 'kind' | 'id'>, count: number): number | undefined {
-    const seen = this.find(kind, id);
+    const seen = this.seen.find(kind, id);
     return seen?.record['reward_count'] === count ? (seen.gradedAt ?? seen.seenAt) : undefined;
   }
 
   /** Forgets a resource that the service no longer has. */
   forget(kind: string, id: string): void {
-    this.#seen.forget(kind, id);
+    this.seen.forget(kind, id);
     this.startKeys.forgetStart(id);
     this.unpin(kind, id);
   }
@@ -230,18 +194,8 @@ export class RememberedStore {
    * @param lacksEnd whether the run ended at an unknown time, so that a repeated count is no silence
    */
   recordProgress(runId: string, completed_steps: number, now = Date.now(), lacksEnd = false): void {
-    if (lacksEnd && this.#progress.of(runId).at(-1)?.completed_steps === completed_steps) return;
-    if (this.#progress.record(runId, completed_steps, now)) this.#writeSoon();
-  }
-
-  /** A run's progress over time, oldest first; the same array until there is a new point. */
-  progressOf(runId: string): readonly ProgressPoint[] {
-    return this.#progress.of(runId);
-  }
-
-  /** The longer periods in which a run made no step, oldest first. */
-  silencesOf(runId: string): readonly Silence[] {
-    return this.#progress.silencesOf(runId);
+    if (lacksEnd && this.progress.of(runId).at(-1)?.completed_steps === completed_steps) return;
+    if (this.progress.record(runId, completed_steps, now)) this.#writeSoon();
   }
 
   /** The palette's history, most recent first. */
@@ -346,9 +300,9 @@ export class RememberedStore {
   prune(now = Date.now()): void {
     this.flush();
     this.#tables.lazily(() => {
-      this.#seen.prune(now - keptMs);
-      this.#progress.prune(now - keptMs);
-      this.#lists.prune(now - keptMs);
+      this.seen.prune(now - keptMs);
+      this.progress.prune(now - keptMs);
+      this.lists.prune(now - keptMs);
       this.startKeys.prune(now - keptMs);
       this.events.prune(now - keptMs);
     });

@@ -302,7 +302,7 @@ export class Inbox {
     if (this.#before === undefined || statusMeaning(status ?? '') !== 'failure' || !this.#statuses.runs(kind))
       return undefined;
     const recorded = this.#recordedEnd(observation);
-    const seen = this.#remembered().find(kind, id);
+    const seen = this.#remembered().seen.find(kind, id);
     const before = recorded && noticedAt(recorded) >= (seen?.seenAt ?? 0) ? recorded.detail : seen;
     const time = endInstant(observation);
     const exact = time !== undefined && time > (recorded?.at ?? this.#before) ? time : undefined;
@@ -323,13 +323,13 @@ export class Inbox {
     // Commands on this machine may have started it and seen its end, and an earlier session may have ended without
     // reading it.
     const since = this.#before === undefined ? 0 : this.#begun - lostAfterMs;
-    if ((remembered.find(kind, id)?.startedAt ?? 0) > since) return true;
+    if ((remembered.seen.find(kind, id)?.startedAt ?? 0) > since) return true;
     // If the end time is unknown, the start must also be more recent than that.
     const exact = endInstant({ startedAt, endTime });
     const time = exact ?? parseTime(startedAt) ?? 0;
     if (time > (this.#before ?? this.#begun)) return true;
     const isNear = this.#before !== undefined && exact !== undefined && time > this.#before - clockMs;
-    return isNear && !hasEnded(remembered.find(kind, id)?.status);
+    return isNear && !hasEnded(remembered.seen.find(kind, id)?.status);
   }
 
   /** Adds the time, reason and last numbers from later responses to an end. Keeps fields that they lack. */

@@ -95,15 +95,16 @@ export class Records {
     statuses.recall(ended);
     const runningKinds = [...this.#of.kinds.keys()].filter(kind => statuses.runs(kind));
     const since = Date.now() - lostAfterMs;
-    const running = remembered.seenSince(since, { kinds: runningKinds }).filter(({ status }) => isRunning(status));
+    const running = remembered.seen.since(since, { kinds: runningKinds }).filter(({ status }) => isRunning(status));
     // A command may have read the end of its own start, which the user may still not know.
-    const unended = isFirst || isChanged ? remembered.unended(since).filter(({ kind }) => statuses.runs(kind)) : [];
+    const unended =
+      isFirst || isChanged ? remembered.seen.unended(since).filter(({ kind }) => statuses.runs(kind)) : [];
     const started = unended.map(each => ({ ...each, status: undefined, isNew: true }));
     statuses.recall(
       [...pins.list(), ...running, ...started]
         .filter(each => statuses.get(each) === undefined)
         .map(each => {
-          const { status, seenAt = 0, beganAt, measured } = remembered.find(each.kind, each.id) ?? {};
+          const { status, seenAt = 0, beganAt, measured } = remembered.seen.find(each.kind, each.id) ?? {};
           return { status, seenAt, beganAt, measured: rememberedMeans(measured), ...each };
         }),
     );
@@ -158,7 +159,7 @@ export class Records {
   gone(subject: Subject): void {
     this.#of.statuses.gone(subject, this.#of.pins.has(subject.kind, subject.id));
     // A pinned resource that this profile has never seen may belong to another account, which still has it.
-    if (this.#of.remembered().find(subject.kind, subject.id)) this.#forget(subject);
+    if (this.#of.remembered().seen.find(subject.kind, subject.id)) this.#forget(subject);
   }
 
   /**
@@ -166,7 +167,7 @@ export class Records {
    * than the response.
    */
   keepOnly({ kind, ids }: AllOfKind, before: number): void {
-    for (const { id, seenAt } of this.#of.remembered().seenSince(0, { kinds: [kind] }))
+    for (const { id, seenAt } of this.#of.remembered().seen.since(0, { kinds: [kind] }))
       if (seenAt < before && !ids.has(id)) this.#forget({ kind, id });
   }
 

@@ -131,8 +131,8 @@ export class Workbench implements QueryHost {
   readonly restarts = new Restarts(({ kind, id }) => {
     const before = this.openedAt - mostLagMs;
     return {
-      step: this.remembered.progressOf(id).findLast(({ at }) => at < before)?.completed_steps,
-      restart: this.remembered.find(kind, id)?.restart,
+      step: this.remembered.progress.of(id).findLast(({ at }) => at < before)?.completed_steps,
+      restart: this.remembered.seen.find(kind, id)?.restart,
     };
   });
   readonly pins: Pins;
@@ -242,7 +242,7 @@ export class Workbench implements QueryHost {
     const known = this.statuses.get({ kind: 'benchmark', id });
     if (known && known.label !== id) return known.label;
     const rows = this.lists.find(benchmarkKeys.list)?.data.rows;
-    return (rows && namesOf(rows).get(id)) ?? this.remembered.find('benchmark', id)?.label;
+    return (rows && namesOf(rows).get(id)) ?? this.remembered.seen.find('benchmark', id)?.label;
   }
 
   /** This service's remembered store, opened on first use. Saves nothing once the workbench is closed. */

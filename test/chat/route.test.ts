@@ -3,7 +3,8 @@ import { expect, it } from 'vitest';
 import { chatRoute } from '../../src/chat/route.ts';
 import { notFound, scriptedService } from '../queries/scripted-service.ts';
 
-const memory = { find: () => undefined, list: () => [] };
+const remembering = (find: () => unknown, list: () => unknown = () => []) => ({ seen: { find, list } }) as never;
+const memory = remembering(() => undefined);
 
 it('asks again for a name after a look-up that was ended', async () => {
   const { service, asked } = scriptedService({ getDeployment: ({ deployment_id = '' }) => notFound(deployment_id) });
@@ -25,7 +26,11 @@ it('asks nothing for a name that is none of a deployment', async () => {
 it('asks for a name that may be an id, unless a deployment was seen with that slug', async () => {
   const { service, asked } = scriptedService({ getDeployment: ({ deployment_id = '' }) => notFound(deployment_id) });
   const { signal } = new AbortController();
-  const seen = (label: string) => ({ find: () => undefined, list: () => [{ label }] as never });
+  const seen = (label: string) =>
+    remembering(
+      () => undefined,
+      () => [{ label }],
+    );
   await chatRoute(service, seen('tutor'), 'tutor', signal, true);
   expect(asked('getDeployment')).toBe(0);
   await chatRoute(service, seen('another'), 'tutor', signal, true);
@@ -35,7 +40,7 @@ it('asks for a name that may be an id, unless a deployment was seen with that sl
 it('does not take a deployment that is gone for what was seen of it', async () => {
   const { service } = scriptedService({ getDeployment: ({ deployment_id = '' }) => notFound(deployment_id) });
   const record = { deployment_id: 'dep_1', model_slug: 'tutor', is_active: true };
-  const seen = { find: () => ({ record }) as never, list: () => [] };
+  const seen = remembering(() => ({ record }));
   const { signal } = new AbortController();
   await expect(chatRoute(service, seen, 'dep_1', signal)).resolves.toEqual({ model: 'dep_1' });
 });
@@ -49,7 +54,7 @@ it('does not go to what serves the slug now if the deployment cannot be read (B5
   });
   const on = { ...service, generation: { current: 'document' } } as typeof service;
   const record = { deployment_id: 'dep_1', model_slug: 'tutor', is_active: true };
-  const seen = (more: object) => ({ find: () => ({ record: { ...record, ...more } }) as never, list: () => [] });
+  const seen = (more: object) => remembering(() => ({ record: { ...record, ...more } }));
   const { signal } = new AbortController();
   await expect(chatRoute(on, seen({}), 'dep_1', signal)).rejects.toBe(failure);
   const at = 'https://own.example/dep_1';

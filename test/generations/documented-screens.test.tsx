@@ -72,6 +72,6 @@ it('says since when it has its rewards, also where they were seen before this st
   see(4, new Date(2026, 2, 4, 8, 31).getTime());
   const { screen, close } = await openAt('record runs', 'the 404 of the document', () => memory);
   await screen.waitFor('no new reward since 2026-03-04 08:23');
-  expect(memory.find('run', documentedIds.run)?.record).not.toHaveProperty('benchtop');
+  expect(memory.seen.find('run', documentedIds.run)?.record).not.toHaveProperty('benchtop');
   close();
 });

@@ -70,7 +70,7 @@ describe('the pace', () => {
     expect(words(points([1_000, 5], [2_000, 10], [2_000, Number.POSITIVE_INFINITY]))).toBe('5.0 steps/s');
     const store = RememberedStore.inMemory('test');
     for (const [at, steps] of [Number.POSITIVE_INFINITY, 1e308, 3].entries()) store.recordProgress('trn_1', steps, at);
-    expect(store.progressOf('trn_1').map(({ completed_steps }) => completed_steps)).toEqual([3]);
+    expect(store.progress.of('trn_1').map(({ completed_steps }) => completed_steps)).toEqual([3]);
     store.close();
   });
 
@@ -123,7 +123,7 @@ describe('the pace', () => {
       for (let poll = 0; poll < 60; poll += 1) {
         store.recordProgress('trn_1', Math.floor(now / stepMs), now);
         for (const hints of [{}, { startedAt: 0 }]) {
-          const { stepMs: seen = stepMs } = paceOf(store.progressOf('trn_1'), hints);
+          const { stepMs: seen = stepMs } = paceOf(store.progress.of('trn_1'), hints);
           const when = now - met > 20 * stepMs ? 'late' : 'early';
           worst[when] = Math.max(worst[when], seen / stepMs, stepMs / seen);
         }

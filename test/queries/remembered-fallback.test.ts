@@ -50,7 +50,7 @@ describe('a list', () => {
       { service, query: {}, signal, memory },
     );
     expect([whole.items, whole.note]).toEqual([runs, undefined]);
-    expect(memory.list('run')).toEqual([]);
+    expect(memory.seen.list('run')).toEqual([]);
     rememberRows(
       memory,
       listOf(() => runs),
@@ -63,9 +63,9 @@ describe('a list', () => {
     ]);
     expect(remembered.note).toContain('does not list runs');
     expect(remembered.items.every(row => rememberedAt(row) !== undefined)).toBe(true);
-    const [before] = memory.list('run');
+    const [before] = memory.seen.list('run');
     rememberRows(memory, listOf(missing), remembered.items);
-    expect(memory.list('run')[0]?.seenAt).toBe(before?.seenAt);
+    expect(memory.seen.list('run')[0]?.seenAt).toBe(before?.seenAt);
   });
 
   it('has what was started last first, whenever it was seen, and is as old as the row seen longest ago', async () => {
@@ -110,7 +110,7 @@ it('remembers held-out means without their curve, whoever read them', async () =
   const measured = { last: mean, best: mean, curve: [0.5], everySteps: undefined, upTo: 1 };
   const observed = { kind: 'training', id: 'a', measured };
   rememberObserved(memory, [observed]);
-  expect(memory.find('training', 'a')?.measured).toMatchObject({ last: mean, curve: [] });
+  expect(memory.seen.find('training', 'a')?.measured).toMatchObject({ last: mean, curve: [] });
   memory.forget('training', 'a');
   const query: LiveQuery<unknown> = {
     ...{ key: ['a'], read: async () => mean },
@@ -118,7 +118,7 @@ it('remembers held-out means without their curve, whoever read them', async () =
     observes: () => observed,
   };
   await observeOnce(query, { service, signal, memory });
-  expect(memory.find('training', 'a')?.measured).toMatchObject({ last: mean, curve: [] });
+  expect(memory.seen.find('training', 'a')?.measured).toMatchObject({ last: mean, curve: [] });
 });
 
 it('adds to each row what this machine knows of it', async () => {
@@ -147,7 +147,7 @@ describe('a record', () => {
     const run = { id: 'a', status: 'running' };
     const read = await queryOf(async () => run).read({ service, signal, memory });
     rememberRows(memory, queryOf(missing), [read]);
-    expect(memory.find('run', 'a')?.label).toBe('run a');
+    expect(memory.seen.find('run', 'a')?.label).toBe('run a');
     expect(await queryOf(missing).read({ service, signal, memory })).toMatchObject(run);
     await expect(remembered.one(unread, 'other').read({ service, signal, memory })).rejects.toThrow();
   });
@@ -160,9 +160,9 @@ describe('a record', () => {
       read: async () => missing(),
     });
     expect(await query.read({ service, signal, memory })).toEqual(run);
-    expect(memory.list('run')).toEqual([]);
+    expect(memory.seen.list('run')).toEqual([]);
     await observeOnce(query, { service, signal, memory });
-    expect(memory.find('run', 'a')).toMatchObject({ status: 'running', parent: 'b1' });
+    expect(memory.seen.find('run', 'a')).toMatchObject({ status: 'running', parent: 'b1' });
   });
 
   it('shows that its own endpoint is missing only if it is found as it is now', async () => {

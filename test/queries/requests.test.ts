@@ -107,7 +107,7 @@ describe('a query', () => {
     'asks once: $operation',
     async ({ operation, query, input, answer }) => {
       const { service, sent } = recording(answer);
-      const memory = { find: () => undefined } as unknown as QueryContext['memory'];
+      const memory = { seen: { find: () => undefined } } as unknown as QueryContext['memory'];
       const read = await query.read({ service, signal, memory } as QueryContext);
       expect(sent).toEqual([[operation, input, { signal }]]);
       expect(read).toBe(Object.values(answer)[0] ?? answer);

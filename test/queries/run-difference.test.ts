@@ -13,7 +13,7 @@ const whole = {
 };
 
 const remembered = (difference: unknown, status = 'completed') =>
-  rememberedDifference({ find: () => ({ status, difference }) as never }, 'evr_1', 'completed');
+  rememberedDifference({ seen: { find: () => ({ status, difference }) } as never }, 'evr_1', 'completed');
 
 it('is found while the run has the status that it ended with', () => {
   expect(remembered(whole)).toEqual(whole);

@@ -129,7 +129,7 @@ describe('the rewards of an ended run', () => {
 it('a remembered certainty is read again if it came from another method, or from one that says no number', () => {
   const of = (method: number | undefined) =>
     rememberedCertainty(
-      { find: () => ({ status: 'completed', certainty: { ...knownCertainty, method } }) as never },
+      { seen: { find: () => ({ status: 'completed', certainty: { ...knownCertainty, method } }) } as never },
       '',
       {
         status: 'completed',

@@ -160,7 +160,7 @@ it.each(['running', 'succeeded', 'cancelled', 'cancel_signaled'])(
     progress = { status: 'failed', completed_steps: 4 };
     expect(await read()).toMatchObject(before);
     progress = { status, completed_steps: 5 };
-    for (const row of [await read(), memory.find('training', 'trn_1')?.record])
+    for (const row of [await read(), memory.seen.find('training', 'trn_1')?.record])
       for (const name of ['failure', 'completed_at', 'waits_because']) expect(row).not.toHaveProperty(name);
   },
 );

@@ -379,10 +379,7 @@ describe('the past of a run', () => {
       minute => ({ checkpoint_id: `ckpt_${minute}`, step: minute, created_at: at(minute * minuteMs) }) as Checkpoint,
     );
     const points = [{ at: seen, completed_steps: 60 }];
-    const memory = {
-      progressOf: () => points,
-      silencesOf: () => [],
-    };
+    const memory = { progress: { of: () => points, silencesOf: () => [] } as never };
     const nothingRead = { heldOut: [], trainer: emptyCurve };
     const rules = { ...off, silentMs: 5 * minuteMs };
     for (const completed_at of [at(end), undefined]) {
@@ -390,7 +387,8 @@ describe('the past of a run', () => {
       expect(report).toEqual({ alarms: [], unjudged: ['missing steps, because this machine has not watched the run'] });
     }
     // It had stood still for 10 minutes before its end.
-    const stalled = { ...memory, progressOf: () => [{ at: 50 * minuteMs, completed_steps: 59 }, ...points] };
+    const before = { at: 50 * minuteMs, completed_steps: 59 };
+    const stalled = { progress: { of: () => [before, ...points], silencesOf: () => [] } as never };
     expect(
       reportOf(historyOf(run(at(end)), nothingRead, [], stalled), { ...off, silentMs: 4 * minuteMs }, [0, 1]).alarms,
     ).toMatchObject([{ kind: 'stall', step: 59, value: 5 * minuteMs }]);
@@ -399,7 +397,7 @@ describe('the past of a run', () => {
   it('says when a stall was over, also by a step that nobody saw in time', () => {
     const points = [10, 14].map((completed_steps, index) => ({ at: index * 600 * minuteMs, completed_steps }));
     const silences = [{ at: 0, until: 40 * minuteMs, completed_steps: 10 }];
-    const memory = { progressOf: () => points, silencesOf: () => silences };
+    const memory = { progress: { of: () => points, silencesOf: () => silences } as never };
     const rules = { ...off, silentMs: 30 * minuteMs };
     const linesOf = (status: string, seen = memory, steps: readonly number[] = [], saved: Checkpoint[] = []) => {
       const run = { training_run_id: 'trn_1', status } as TrainingRun;
@@ -409,7 +407,7 @@ describe('the past of a run', () => {
     };
     const [, stall] = linesOf('cancelled');
     expect(stall).toBe('  step 10, by 40m: no new step for more than 30m: at least 40m; over at step 14');
-    const alone = { ...memory, progressOf: () => points.slice(0, 1) };
+    const alone = { progress: { of: () => points.slice(0, 1), silencesOf: () => silences } as never };
     expect(linesOf('cancelled', alone, [9, 12])[1]).toMatch(/; over at step 12$/);
     expect(linesOf('running', alone, [9, 10])[1]).toMatch(/at least 40m; not over$/);
     const saved = { checkpoint_id: 'c', step_index: 11, created_at: new Date(100 * minuteMs).toISOString() };

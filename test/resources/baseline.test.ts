@@ -118,15 +118,15 @@ describe('a remembered difference', () => {
   });
 
   it('is of the status that the run ended with', () => {
-    const find = () => ({ status: 'cancelled', difference: known }) as never;
-    expect(rememberedDifference({ find }, 'evr_2', 'cancelled')).toEqual(known);
-    expect(rememberedDifference({ find }, 'evr_2', 'completed')).toBeUndefined();
+    const seen = { find: () => ({ status: 'cancelled', difference: known }) } as never;
+    expect(rememberedDifference({ seen }, 'evr_2', 'cancelled')).toEqual(known);
+    expect(rememberedDifference({ seen }, 'evr_2', 'completed')).toBeUndefined();
   });
 
   it('is read again if it came from another method, or from one that says no number', () => {
     for (const method of [(known?.method ?? 0) - 1, undefined]) {
-      const find = () => ({ status: 'cancelled', difference: { ...known, method } }) as never;
-      expect(rememberedDifference({ find }, 'evr_2', 'cancelled')).toBeUndefined();
+      const seen = { find: () => ({ status: 'cancelled', difference: { ...known, method } }) } as never;
+      expect(rememberedDifference({ seen }, 'evr_2', 'cancelled')).toBeUndefined();
     }
   });
 });

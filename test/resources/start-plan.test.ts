@@ -44,7 +44,7 @@ it('gives each run an unused name, except where an earlier request may have take
   const store = RememberedStore.inMemory('test');
   const { sends } = benchmarkActions.evaluate;
   const namesOf = (choices: readonly Partial<StartChoice>[]) => {
-    const memory = { names: store.names('run'), remembered: store };
+    const memory = { names: store.seen.labels('run'), remembered: store };
     const all = choices.map((choice): StartChoice => ({ benchmark, texts: {}, offered: undefined, ...choice }));
     return planStarts(sends, all, memory).map(({ input }) => input.display_name);
   };
@@ -82,8 +82,11 @@ it('keeps the names of started and of lost runs, whatever their order (attack 25
   const store = RememberedStore.inMemory('test');
   const { startKeys } = store;
   const { sends } = benchmarkActions.evaluate;
-  const before = store.names('run');
-  const planned = (names: ReadonlySet<string> = store.names('run'), models = ['acme/m', 'other/m', 'third/m']) => {
+  const before = store.seen.labels('run');
+  const planned = (
+    names: ReadonlySet<string> = store.seen.labels('run'),
+    models = ['acme/m', 'other/m', 'third/m'],
+  ) => {
     const all = models.map((model): StartChoice => ({ benchmark, model, texts: {}, offered: undefined }));
     return planStarts(sends, all, { names, remembered: store }).map(({ input }) => input);
   };
@@ -101,7 +104,7 @@ it('keeps the names of started and of lost runs, whatever their order (attack 25
   startKeys.noteStart('startEval', first, key, 'evr_1');
   store.see([{ kind: 'run', id: 'evr_1', label: 'words m' }]);
   startKeys.settle('startEval', lost, open, 'unknown');
-  for (const names of [store.names('run'), before]) {
+  for (const names of [store.seen.labels('run'), before]) {
     expect(namesOf(planned(names))).toEqual(all);
     expect(startKeys.earlier('startEval', planned(names)[1])?.key).toBe(open);
   }

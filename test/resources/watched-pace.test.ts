@@ -295,7 +295,7 @@ it('the state of a run that waits begins with the reason of the service, without
   const waiting = lineOf(full);
   expect(stateOf(waiting, at)).toEqual({ word: 'waiting', text: `waits: ${full}`, short: 'waits', look: 'waiting' });
   expect([waiting.pace, waiting.rate, describeReason(waiting)]).toEqual(['', '', `waits: ${full}`]);
-  const reading = readingOf({ ...waiting, waits: full }, workbench.remembered.progressOf('trn_1'), at + 600_000);
+  const reading = readingOf({ ...waiting, waits: full }, workbench.remembered.progress.of('trn_1'), at + 600_000);
   const alarms = alarmsIn(judge(reading, { ...workbench.alarmsFor(undefined), silentMs: 60_000 }, [0, 1]));
   expect(alarms.map(({ words }) => words)).toEqual([`waits: ${full}; no new step for more than 1m`]);
   expect(stateOf({ ...waiting, alarms }, at)).toMatchObject({ short: 'ALARM waits', look: 'alarm' });

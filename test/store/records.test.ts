@@ -365,11 +365,11 @@ it('what is not seen for 90 days is forgotten, of every sort', () => {
   }
   store.flush();
   store.prune(100 * day);
-  expect(store.list('run').map(({ id }) => id)).toEqual(['new']);
-  expect([...store.listCounts().keys()]).toEqual(['new']);
+  expect(store.seen.list('run').map(({ id }) => id)).toEqual(['new']);
+  expect([...store.lists.counts().keys()]).toEqual(['new']);
   store.close();
   const later = RememberedStore.open(join(folder, 'state.db'), 'prod');
-  expect(later.progressOf('t').map(({ at }) => at)).toEqual([10 * day]);
+  expect(later.progress.of('t').map(({ at }) => at)).toEqual([10 * day]);
   later.close();
 });
 
@@ -406,7 +406,7 @@ it('what is forgotten is no longer pinned, and rewards are known by their number
     undefined,
   ]);
   store.forget('run', 'a');
-  expect([store.pinned(), store.find('run', 'a')]).toEqual([[], undefined]);
+  expect([store.pinned(), store.seen.find('run', 'a')]).toEqual([[], undefined]);
 });
 
 it('the last hundred commands are kept', () => {

@@ -39,19 +39,19 @@ describe('what was seen', () => {
     first.see([run('b', { parent: 'bench_2' })], 2_000);
     first.close();
     const second = RememberedStore.open(path, 'prod');
-    expect(second.list('run').map(({ id }) => id)).toEqual(['b', 'a']);
-    expect(second.list('run', 'bench_1').map(({ id }) => id)).toEqual(['a']);
-    expect(second.find('run', 'a')).toEqual({ ...run('a'), seenAt: 1_000, firstSeenAt: 1_000 });
-    expect(second.list('training')).toEqual([]);
+    expect(second.seen.list('run').map(({ id }) => id)).toEqual(['b', 'a']);
+    expect(second.seen.list('run', 'bench_1').map(({ id }) => id)).toEqual(['a']);
+    expect(second.seen.find('run', 'a')).toEqual({ ...run('a'), seenAt: 1_000, firstSeenAt: 1_000 });
+    expect(second.seen.list('training')).toEqual([]);
     const other = RememberedStore.open(path, 'lab');
-    expect(other.list('run')).toEqual([]);
+    expect(other.seen.list('run')).toEqual([]);
     second.close();
     other.close();
   });
 
   it('is written again only when it has changed, or after a while', () => {
     const store = RememberedStore.open(path, 'prod');
-    const written = () => store.list('run')[0];
+    const written = () => store.seen.list('run')[0];
     store.see([run('a')], 1_000);
     expect(written()?.seenAt).toBe(1_000);
     store.see([run('a')], 2_000);
@@ -61,7 +61,7 @@ describe('what was seen', () => {
     store.see([run('a', { status: 'completed' })], 100_000);
     expect(written()?.seenAt).toBe(100_000);
     store.forget('run', 'a');
-    expect(store.find('run', 'a')).toBeUndefined();
+    expect(store.seen.find('run', 'a')).toBeUndefined();
     store.close();
   });
 
@@ -69,7 +69,7 @@ describe('what was seen', () => {
     const store = RememberedStore.open(path, 'prod');
     store.see([run('a')], 1_000);
     store.see([{ kind: 'run', id: 'a', status: 'completed' }], 2_000);
-    expect(store.find('run', 'a')).toEqual({
+    expect(store.seen.find('run', 'a')).toEqual({
       ...run('a'),
       status: 'completed',
       record: { eval_run_id: 'a', status: 'completed' },
@@ -77,7 +77,7 @@ describe('what was seen', () => {
       seenAt: 2_000,
     });
     store.see([{ kind: 'run', id: 'b', status: 'running' }], 3_000);
-    expect(store.find('run', 'b')).toMatchObject({ label: 'b', record: { status: 'running' } });
+    expect(store.seen.find('run', 'b')).toMatchObject({ label: 'b', record: { status: 'running' } });
     store.close();
   });
 
@@ -86,10 +86,10 @@ describe('what was seen', () => {
     const training: SeenResource = { kind: 'training', id: 't', label: 't', status: 'running' };
     store.see([{ ...training, record: { training_run_id: 't', status: 'running', completed_steps: 25 } }], 1_000);
     store.see([{ ...training, status: 'succeeded' }], 2_000);
-    expect(store.find('training', 't')?.record).toEqual({ training_run_id: 't', status: 'succeeded' });
+    expect(store.seen.find('training', 't')?.record).toEqual({ training_run_id: 't', status: 'succeeded' });
     store.see([{ ...training, status: 'failed', record: { status: 'failed', completed_steps: 35 } }], 3_000);
     store.see([{ ...training, status: 'failed', record: { status: 'failed' } }], 4_000);
-    expect(store.find('training', 't')?.record).toMatchObject({ status: 'failed', completed_steps: 35 });
+    expect(store.seen.find('training', 't')?.record).toMatchObject({ status: 'failed', completed_steps: 35 });
     store.close();
   });
 
@@ -100,7 +100,7 @@ describe('what was seen', () => {
     first.see([run('a', { record })], 100_000);
     first.close();
     const second = RememberedStore.open(path, 'prod');
-    expect(second.find('run', 'a')).toMatchObject({ record, seenAt: 100_000, gradedAt: 1_000 });
+    expect(second.seen.find('run', 'a')).toMatchObject({ record, seenAt: 100_000, gradedAt: 1_000 });
     second.close();
   });
 
@@ -109,12 +109,12 @@ describe('what was seen', () => {
     store.see([run('a')], 1_000);
     store.recordProgress('t', 3, 1_000);
     const other = RememberedStore.open(path, 'prod');
-    expect([other.list('run'), other.progressOf('t')]).toEqual([[], []]);
+    expect([other.seen.list('run'), other.progress.of('t')]).toEqual([[], []]);
     store.close();
-    expect(other.list('run')).toHaveLength(1);
+    expect(other.seen.list('run')).toHaveLength(1);
     other.close();
     const later = RememberedStore.open(path, 'prod');
-    expect(later.progressOf('t')).toEqual([{ at: 1_000, completed_steps: 3 }]);
+    expect(later.progress.of('t')).toEqual([{ at: 1_000, completed_steps: 3 }]);
     later.close();
   });
 
@@ -124,7 +124,7 @@ describe('what was seen', () => {
     store.see([run('old')], 9 * day);
     store.see([run('new')], 11 * day);
     store.prune(100 * day);
-    expect(store.list('run').map(({ id }) => id)).toEqual(['new']);
+    expect(store.seen.list('run').map(({ id }) => id)).toEqual(['new']);
     store.close();
   });
 
@@ -133,7 +133,7 @@ describe('what was seen', () => {
     for (let number = 1; number <= 5; number += 1) {
       store.see([run(`run ${number}`), { ...run(`traj ${number}`), kind: 'trajectory' }], number * 1_000);
     }
-    const ids = (filter: SeenFilter) => store.seenSince(1_500, filter).map(({ id }) => id);
+    const ids = (filter: SeenFilter) => store.seen.since(1_500, filter).map(({ id }) => id);
     expect(ids({ limit: 2 }).map(id => id.replace(/\D/g, ''))).toEqual(['5', '5']);
     expect(ids({ kinds: ['run'] })).toEqual(['run 5', 'run 4', 'run 3', 'run 2']);
     expect(ids({ kinds: [] })).toEqual([]);
@@ -148,7 +148,7 @@ describe('what was seen', () => {
     two.see([run('b')], 2);
     one.flush();
     two.flush();
-    expect([one.list('run').length, two.list('run').length]).toEqual([2, 2]);
+    expect([one.seen.list('run').length, two.seen.list('run').length]).toEqual([2, 2]);
     one.close();
     two.close();
   });
@@ -193,7 +193,7 @@ describe('the file', () => {
     writeFileSync(path, 'this is no database, and is long enough to be looked at as one');
     const store = RememberedStore.open(path, 'prod');
     store.see([run('a')], 1);
-    expect(store.list('run')).toHaveLength(1);
+    expect(store.seen.list('run')).toHaveLength(1);
     const broken = readdirSync(join(folder, 'state')).filter(name => name.includes('.broken-'));
     expect(broken).toHaveLength(1);
     store.close();
@@ -222,7 +222,7 @@ describe('the file', () => {
     holder.exec('rollback');
     holder.close();
     const after = RememberedStore.open(path, 'prod');
-    expect(after.list('run').map(({ id }) => id)).toEqual(['a']);
+    expect(after.seen.list('run').map(({ id }) => id)).toEqual(['a']);
     after.close();
   });
 
@@ -256,7 +256,7 @@ describe('the file', () => {
     const store = RememberedStore.open(path, 'prod');
     expect(store.problem).toContain('only while the program runs');
     store.see([run('a')], 1);
-    expect(store.list('run')).toHaveLength(1);
+    expect(store.seen.list('run')).toHaveLength(1);
     store.close();
   });
 });
@@ -319,8 +319,8 @@ describe('a row that is damaged', () => {
     file.exec(`update seen set record = '{"half' where id = 'a'; update chats set talk = 'nothing' where id = 'c'`);
     file.close();
     const store = RememberedStore.open(path, 'prod');
-    expect(store.list('run').map(({ id }) => id)).toEqual(['b']);
-    expect(store.find('run', 'a')).toBeUndefined();
+    expect(store.seen.list('run').map(({ id }) => id)).toEqual(['b']);
+    expect(store.seen.find('run', 'a')).toBeUndefined();
     expect(
       store
         .chats()
@@ -371,16 +371,16 @@ it('keeps the first rows of a list, and longer ones than are worth reading not a
   const { version: _, remembered_at: __, ...kept } = facts;
   store.keepList('rows', { ...facts, rows: [{ id: 'a' }] }, 1_000);
   store.flush();
-  expect(store.listed('rows')).toEqual({ list: { format: 1, ...kept, rows: [{ id: 'a' }] }, readAt: 1_000 });
-  expect(store.listCounts()).toEqual(new Map([['rows', { rows: 1, complete: false, readAt: 1_000 }]]));
+  expect(store.lists.find('rows')).toEqual({ list: { format: 1, ...kept, rows: [{ id: 'a' }] }, readAt: 1_000 });
+  expect(store.lists.counts()).toEqual(new Map([['rows', { rows: 1, complete: false, readAt: 1_000 }]]));
   // Read in the future: the clock was set back.
-  expect(store.listed('rows', 999)).toBeUndefined();
+  expect(store.lists.find('rows', 999)).toBeUndefined();
   store.keepList('rows', { ...facts, rows: Array.from({ length: 201 }, (_, id) => ({ id })) }, 2_000);
   store.flush();
-  expect(store.listed('rows')?.list).toMatchObject({ complete: false, rows: { length: 200 } });
+  expect(store.lists.find('rows')?.list).toMatchObject({ complete: false, rows: { length: 200 } });
   store.keepList('rows', { ...facts, rows: [{ id: 'x'.repeat(2_000_000) }] }, 3_000);
   store.flush();
-  expect(store.listed('rows')).toBeUndefined();
+  expect(store.lists.find('rows')).toBeUndefined();
   store.close();
 });
 
@@ -390,7 +390,7 @@ it('writes a list again only if it has changed, or a minute later', () => {
   const readAt = (at: number) => {
     store.keepList('same', data, at);
     store.flush();
-    return store.listed('same')?.readAt;
+    return store.lists.find('same')?.readAt;
   };
   expect([1_000, 60_000, 61_000].map(readAt)).toEqual([1_000, 1_000, 61_000]);
   store.close();
@@ -419,12 +419,12 @@ it.each([3_600_000, -3_600_000])('counts no silence while the clock is set by %i
   answer(5, 10_000);
   vi.setSystemTime(Date.now() + set);
   answer(5, 10_000);
-  expect(Date.now() - (store.progressOf('t').at(-1)?.at ?? 0)).toBe(10_000);
+  expect(Date.now() - (store.progress.of('t').at(-1)?.at ?? 0)).toBe(10_000);
   answer(5, 120_000);
   store.flush();
-  const last = store.progressOf('t').at(-1);
+  const last = store.progress.of('t').at(-1);
   const { at, completed_steps } = last ?? {};
-  expect(store.silencesOf('t')).toEqual([{ at, completed_steps, until: Date.now() }]);
+  expect(store.progress.silencesOf('t')).toEqual([{ at, completed_steps, until: Date.now() }]);
   expect(Date.now() - (last?.at ?? 0)).toBe(130_000);
 });
 
@@ -433,12 +433,12 @@ it('notes how far a run is, when that changes, and thins what is old', () => {
   store.recordProgress('t', 0, 1);
   store.recordProgress('t', 0, 2);
   store.recordProgress('t', 1, 3);
-  expect(store.progressOf('t')).toEqual([
+  expect(store.progress.of('t')).toEqual([
     { at: 1, completed_steps: 0 },
     { at: 3, completed_steps: 1, since: 2 },
   ]);
   for (let step = 2; step < 2_100; step += 1) store.recordProgress('t', step, step * 10);
-  const points = store.progressOf('t');
+  const points = store.progress.of('t');
   expect(points.length).toBeLessThan(2_001);
   expect(points[0]).toEqual({ at: 1, completed_steps: 0 });
   expect(points.at(-1)).toEqual({ at: 20_990, completed_steps: 2_099, since: 20_980 });

@@ -124,7 +124,7 @@ it('knows nothing any more of what the program has deleted', () => {
     workbench.texts.keep({ trajectoryId: of, steps: 1, record: JSON.stringify({ eval_run_id: of }), parts: [] });
   workbench.records.deleted(run, []);
   expect([...workbench.texts.known().keys()]).toEqual(['evr_2']);
-  expect([workbench.statuses.get(run), workbench.remembered.find('run', 'evr_1')]).toEqual([undefined, undefined]);
+  expect([workbench.statuses.get(run), workbench.remembered.seen.find('run', 'evr_1')]).toEqual([undefined, undefined]);
 });
 
 it('recalls of a pinned run what it recalls of any that runs', () => {
@@ -168,7 +168,7 @@ it('forgets the datasets that the whole list lacks', async () => {
       ...optionsOf(workbench, listQuery(workbench, datasets.list({}))),
       staleTime: 0,
     });
-    return workbench.remembered.seenSince(0, { kinds: ['dataset'] }).map(({ label }) => label);
+    return workbench.remembered.seen.since(0, { kinds: ['dataset'] }).map(({ label }) => label);
   };
   expect((await seen()).sort()).toEqual([...names].sort());
   [listed, more] = [['two'], true];

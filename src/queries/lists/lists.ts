@@ -107,13 +107,13 @@ export class Lists {
 
   /** Restores the row counts from an earlier session. */
   recallCounts(): void {
-    for (const [hash, count] of this.#memory()?.listCounts() ?? []) this.#counts.set(hash, count);
+    for (const [hash, count] of this.#memory()?.lists.counts() ?? []) this.#counts.set(hash, count);
   }
 
   /** The list as an earlier session saved it, until it is read again. */
   #recall<Row>(hash: string, { key, derived }: ListSource<Row>): ListData<Row> | undefined {
     if (derived || this.#cache.getQueryData(key) !== undefined) return undefined;
-    const known = this.#memory()?.listed(hash);
+    const known = this.#memory()?.lists.find(hash);
     if (!known) return undefined;
     const { list, readAt } = known;
     const data = {

@@ -104,11 +104,13 @@ function usePaletteEntries(registry: Registry): (typed: string) => readonly Pale
   // Read once: names that appear while the user types are left out.
   const [seen] = useState(() => {
     const named = resources.flatMap(({ kind = manyKind }) => (kind === manyKind ? [] : [kind]));
-    const [few = [], many = []] = [named, [manyKind]].map(kinds => remembered.seenSince(0, { kinds, limit: maxNames }));
+    const [few = [], many = []] = [named, [manyKind]].map(kinds =>
+      remembered.seen.since(0, { kinds, limit: maxNames }),
+    );
     return [...withDistinctions(remembered, few), ...many];
   });
   const entries = [...sectionEntries(registry, navigate), ...commands, ...profileEntries(connection, showProfile)];
-  const named = (text: string) => withDistinctions(remembered, remembered.seenNamed(text, maxNames));
+  const named = (text: string) => withDistinctions(remembered, remembered.seen.named(text, maxNames));
   const open = (trail: readonly Place[]): void => navigate({ kind: 'go', trail });
   return typed => paletteEntries(typed, { entries, seen, named, recent, open });
 }

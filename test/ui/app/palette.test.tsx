@@ -1,6 +1,6 @@
 /** The palette over seen resources. */
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { RememberedStore } from '../../../src/store/store.ts';
+import { SeenResources } from '../../../src/store/seen.ts';
 import { pageOf } from '../../queries/scripted-service.ts';
 import { openWorld, world } from '../program/scripted-world.tsx';
 
@@ -21,7 +21,7 @@ it('tells deployments of one slug apart by their step, and which of them answers
 });
 
 it('reads no more names than it offers, however many resources have been seen (U43)', async () => {
-  const seenSince = vi.spyOn(RememberedStore.prototype, 'seenSince');
+  const seenSince = vi.spyOn(SeenResources.prototype, 'since');
   onTestFinished(() => seenSince.mockRestore());
   const screen = openWorld(world('none'), { view: 'list', resource: 'deployments' });
   await screen.press(':');

@@ -141,7 +141,7 @@ interface StartRunFormProps extends StartRunProps, RunOffer {
 function useChosen({ row: benchmark, start, model, offered, run, checkpoint, several }: StartRunFormProps) {
   const { remembered } = useWorkbench();
   // A run that has just started must not change the number in this form's default name.
-  const [names] = useState(() => remembered.names(start.kind));
+  const [names] = useState(() => remembered.seen.labels(start.kind));
   const [seen, setSeen] = useState<{ readonly values: FormValues; readonly isSeen: boolean }>(unseenForm);
   const choice = useCheckpointChoice({
     from: several ?? (run ? [{ run, checkpoint }] : []),

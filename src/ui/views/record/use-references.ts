@@ -51,7 +51,7 @@ function useNameOf(): (reference: Reference) => string | undefined {
     const kind = resourceNamed(within === undefined ? resource : 'training')?.kind;
     if (kind === undefined) return undefined;
     const key = { kind, id: within ?? id };
-    return statuses.get(key)?.label ?? remembered.find(kind, key.id)?.label;
+    return statuses.get(key)?.label ?? remembered.seen.find(kind, key.id)?.label;
   };
 }
 

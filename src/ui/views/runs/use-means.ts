@@ -45,7 +45,7 @@ export function useMeans(): (rows: readonly EvalRun[]) => readonly EvalRun[] {
   const withMeans = useStatusJoin(means);
   const withTrained = useStatusJoin(trainedJoin);
   const withNames = useMemo(() => {
-    const nameOf = perArguments((id: string) => remembered.find('training', id)?.label, Number.POSITIVE_INFINITY);
+    const nameOf = perArguments((id: string) => remembered.seen.find('training', id)?.label, Number.POSITIVE_INFINITY);
     const named = perObject((row: EvalRun) => withTraining(row, { name: nameOf(row.training_run_id ?? '') }));
     const isNameless = (row: MeasuredRun) => row.training_run_id && row.trained_in === undefined;
     return (rows: readonly EvalRun[]) =>

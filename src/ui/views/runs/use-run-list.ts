@@ -86,7 +86,7 @@ function useBaselines(): readonly [join: (rows: readonly MeasuredRun[]) => reado
         if (!ids.has(benchId)) ids.set(benchId, baselineOf(remembered, benchId));
         const id = ids.get(benchId);
         if (id === undefined) return undefined;
-        return byId.get(id) ?? { ...remembered.find('run', id)?.record, eval_run_id: id, bench_id: benchId };
+        return byId.get(id) ?? { ...remembered.seen.find('run', id)?.record, eval_run_id: id, bench_id: benchId };
       };
       const known = withDifferences(rows);
       return rows.map((run, index) => {

@@ -59,7 +59,7 @@ function useBase({ scope, base }: ViewProps<'tasks'>['place']) {
   const baseline = baselineOf(remembered, run?.bench_id);
   if (base) return { run, base: base.id, name: base.name };
   const known = baseline === scope.run ? undefined : baseline;
-  return { run, base: known, name: (known && remembered.find('run', known)?.label) ?? known };
+  return { run, base: known, name: (known && remembered.seen.find('run', known)?.label) ?? known };
 }
 
 /** The key that chooses the run to compare with. */

@@ -113,7 +113,7 @@ export function useStepTimes(runs: readonly ChartedRun[], isWanted: boolean): (r
     return [
       ...timed(0, parseTime(created_at)),
       ...(checkpoints[index]?.data ?? []).flatMap(each => timed(each.step_index, parseTime(each.created_at))),
-      ...remembered.progressOf(run.id).flatMap(each => timed(each.completed_steps, each.at)),
+      ...remembered.progress.of(run.id).flatMap(each => timed(each.completed_steps, each.at)),
       ...timed(run.trainer.steps.at(-1), parseTime(completed_at)),
     ];
   };

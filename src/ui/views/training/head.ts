@@ -38,7 +38,7 @@ export function statusLine(
 export function useLastStatus(id: string, { isRead, error }: RecordWithParts): string | undefined {
   const { statuses, remembered } = useWorkbench();
   const run = { kind: 'training', id };
-  const seen = isRead || !error ? undefined : remembered.find(run.kind, id);
+  const seen = isRead || !error ? undefined : remembered.seen.find(run.kind, id);
   const at = statuses.lastRead(run)?.at || seen?.seenAt;
   const read = useTime(now => (isRead ? '' : agoOf(at, now)));
   if (isRead || !error) return undefined;
@@ -94,7 +94,7 @@ export function usePace(
   const known = statuses.get({ kind: 'training', id: runId });
   // biome-ignore lint/correctness/useExhaustiveDependencies: the points change with the responses, not with each tick
   const pace = useMemo(
-    () => paceOf(remembered.progressOf(runId), paceHints(known)),
+    () => paceOf(remembered.progress.of(runId), paceHints(known)),
     [remembered, runId, progress, known],
   );
   return useTime(

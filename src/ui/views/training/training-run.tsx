@@ -181,7 +181,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
   const { rewardRange } = compare;
   const columns = useMemo(() => deployedColumns(rewardRange), [rewardRange]);
   useOrigins([{ checkpoint_id: shown.parent_checkpoint_id, created_at: shown.created_at }], pane.attention);
-  const begun = withBegin(shown, remembered.find('training', id));
+  const begun = withBegin(shown, remembered.seen.find('training', id));
   const read = trainingFacts(begun, heldOutMeans(curves.heldOut), rewardRange);
   const { lastStatus } = run;
   const facts = lastStatus ? read.map(fact => (fact.label === 'status' ? { ...fact, value: lastStatus } : fact)) : read;

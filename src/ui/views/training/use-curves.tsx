@@ -119,7 +119,7 @@ function useSeries(runs: readonly ChartedRun[], settings: ChartSettings) {
   const all = measured ? panels.map(({ series }) => series) : runs.map(run => curveSeries(run, optionsOf(run)));
   const [first] = runs;
   const isObserved = first?.missing === true && all[0]?.length === 0;
-  if (isObserved) all[0] = progressSeries(remembered.progressOf(first.id));
+  if (isObserved) all[0] = progressSeries(remembered.progress.of(first.id));
   const among = curveKinds.filter(
     kind => kind !== 'diagnostics' || runs.some(({ trainer }) => diagnosticsOf(trainer).length > 0),
   );

@@ -42,7 +42,7 @@ describe('the head of a run in a comparison', () => {
   it.each([200, 120, 80, 60])('tells a checkpoint from its base model in %i columns', width => {
     const run = { base_model_slug: model, parent_checkpoint_id: null };
     const trained = { base_model_slug: model, parent_checkpoint_id: 'ckpt_1', step: 6 };
-    const none = { find: () => undefined };
+    const none = { seen: { find: () => undefined } as never };
     const placeOf = (more: object) =>
       comparePlace(
         { ...run, eval_run_id: 'evr_1', display_name: 'before' },

@@ -23,7 +23,7 @@ function Names() {
 it('are looked up once for each of many runs, however often a run changes (B11)', async () => {
   const workbench = newWorkbench({ service: async () => fakeService({}) });
   workbench.remembered.see([{ kind: 'training', id: 'trn_7', label: 'remembered' }]);
-  const find = vi.spyOn(workbench.remembered, 'find');
+  const find = vi.spyOn(workbench.remembered.seen, 'find');
   const lookups = () => find.mock.calls.filter(([kind]) => kind === 'training').length;
   const view = render(
     <WorkbenchProvider workbench={workbench}>
