@@ -8,6 +8,7 @@ import { hasEnded, isUnknown, statusMeaning } from '../contract/status.ts';
 import { type Column, cellText } from '../present/column.ts';
 import { type Fact, withValue } from '../present/fact.ts';
 import { factText } from '../present/fact-text.ts';
+import { describeNotesOf } from '../present/notes.ts';
 import { type ComparisonOptions, ofSameRun } from '../present/statistics/comparison.ts';
 import type { TaskMean } from '../present/statistics/task-mean.ts';
 import { isBeyond, type Range } from '../present/statistics/tasks.ts';
@@ -33,7 +34,7 @@ import {
   taskColumns,
 } from '../resources/comparison-grid.ts';
 import { describeModel } from '../resources/models.ts';
-import { describeSameSeed, idsOf, optionsOf, pooledRuns } from '../resources/pools.ts';
+import { describeSameSeed, idsOf, optionsOf, pooledRuns, poolingProblem } from '../resources/pools.ts';
 import { withTrainingNames } from '../resources/run-columns.ts';
 import { namedRun } from '../resources/run-places.ts';
 import { runs } from '../resources/runs.ts';
@@ -41,6 +42,7 @@ import { training } from '../resources/training.ts';
 import { describeUngraded, regradeRewards } from '../rollouts/regrade.ts';
 import { describeGrader, type Regrader } from '../rollouts/regraders.ts';
 import { naming } from '../service/errors.ts';
+import { type Note, savedNotes } from '../store/notes.ts';
 import { rememberedAt } from '../store/seen.ts';
 import { exportRows } from '../text/export.ts';
 import { counted, parseRange } from '../text/numbers.ts';
@@ -122,15 +124,9 @@ interface Compared extends FoundRun {
 function comparedOf(found: readonly FoundRun[], pool: boolean | undefined, { note }: CommandIo): readonly Compared[] {
   const named = found.map(({ row }) => namedRun(row));
   const runs = pool ? pooledRuns(named) : named;
-  const sameSeed = pool ? describeSameSeed(named) : '';
-  if (sameSeed) note(`${sameSeed}.`);
-  if (pool && runs.length === found.length)
-    note('No two of these runs have the same model, checkpoint and options except the seed: none are pooled.');
-  if (runs.length === 1)
-    throw new CommandError(
-      'All of these runs are pooled into one: name another run to compare it with.',
-      exitCodes.failed,
-    );
+  const problem = pool ? poolingProblem(named) : undefined;
+  if (problem !== undefined && runs.length === 1) throw new CommandError(`${problem}.`, exitCodes.failed);
+  for (const words of [pool && describeSameSeed(named), problem]) if (words) note(`${words}.`);
   return runs.flatMap(run => {
     const first = found.find(({ id }) => id === run.id);
     return first ? [{ ...first, ids: idsOf(run), name: run.name }] : [];
@@ -145,7 +141,10 @@ const recordOf = ({ row, ids, name }: Compared): EvalRun =>
 interface ReadRun extends Compared {
   readonly read: ReadRewards;
   readonly ends: AnswerEnds | undefined;
+  readonly notes: readonly Note[];
 }
+
+const notesOf = (runs: readonly ReadRun[]) => new Map(runs.map(({ id, notes }) => [id, notes]));
 
 /** The output fields for one run, whether it is one of two or of several. */
 const runFields = (run: ReadRun, { mean, tasks }: TaskMean, paired: number | undefined, full: number | undefined) => ({
@@ -156,6 +155,7 @@ const runFields = (run: ReadRun, { mean, tasks }: TaskMean, paired: number | und
   tasks,
   mean_in_both: paired ?? null,
   full_rewards: full ?? null,
+  flags: [...new Set(run.notes.flatMap(({ flag }) => flag || []))],
   answer_ends: answerEndsFields(run.ends),
 });
 
@@ -290,7 +290,9 @@ async function compareMany(
   const ends = runs.map(run => run.ends);
   const grid = gridOf(items, base, options, ends);
   const tasks = gridTasks(items);
-  const verdicts = gridVerdicts(grid).map(({ letter, name, words }) => clean`${letter} ${name}: ${words}`);
+  const verdicts = gridVerdicts(grid, notesOf(runs)).map(
+    ({ letter, name, words }) => clean`${letter} ${name}: ${words}`,
+  );
   const record = {
     base,
     grader: grader ?? null,
@@ -353,8 +355,14 @@ async function comparePair(
     gate === undefined || gate.outcome === 'passed' || (gate.outcome === 'undecided' && undecided === 'pass');
   const code = passes && isGraded ? exitCodes.done : exitCodes.failed;
   io.exitUnread?.(code);
+  const named = [
+    ['base', [base.id]],
+    ['new', [fresh.id]],
+  ] as const;
+  const noted = describeNotesOf(named, notesOf([base, fresh]));
   const facts = [
     ...withValue([{ label: 'grader', value: grader }]),
+    ...noted.map(value => ({ label: 'note', value })),
     ...comparisonFacts(recordOf(base), recordOf(fresh), compared, gate),
   ];
   await printRecord(record, fresh.id, flags, io, { text: () => comparisonText(facts, flags.markdown ?? false, io) });
@@ -416,8 +424,12 @@ async function compareFound(
     : { items: own, isGraded: true };
   if (flags.rewardRange !== undefined) checkRange(items, options.range);
   const pools = found.map(({ ids }) => ids);
+  const notes = savedNotes(context.memory);
   const ends = await readAnswerEnds(pools, context, io.note);
-  const runs = items.map(({ read }, index): ReadRun => ({ ...(found[index] as Compared), read, ends: ends[index] }));
+  const runs = items.map(({ read }, index): ReadRun => {
+    const run = found[index] as Compared;
+    return { ...run, read, ends: ends[index], notes: run.ids.flatMap(id => notes.get(id) ?? []) };
+  });
   const [base, fresh, ...others] = runs;
   const asked = { options, flags, io, grader: chosen && describeGrader(chosen.choice), isGraded };
   return base && fresh && others.length === 0 ? comparePair([base, fresh], asked) : compareMany(runs, items, asked);

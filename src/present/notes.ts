@@ -11,7 +11,7 @@ interface AuthoredNote {
   readonly text: string;
 }
 
-type NotesById<Note extends AuthoredNote> = ReadonlyMap<string, readonly Note[]>;
+export type NotesById<Note extends AuthoredNote = AuthoredNote> = ReadonlyMap<string, readonly Note[]>;
 
 /** The distinct flags. A message's flag includes the message number: `bad #3`. */
 export function flagsOf(notes: readonly AuthoredNote[] = []): string {
@@ -31,7 +31,17 @@ export const describeNote = (notes?: readonly AuthoredNote[]): readonly string[]
   return [...(flags === '' ? [] : [`flagged ${sanitiseLine(flags)}`]), ...(texts === '' ? [] : [sanitiseLine(texts)])];
 };
 
-export function noteColumns<Row>(byId: NotesById<AuthoredNote>, id: (row: Row) => string): readonly Column<Row>[] {
+/** The flags and notes of each run, or of the runs of each pool, in a line: `base: flagged gamed · too short`. */
+export const describeNotesOf = (
+  runs: readonly (readonly [name: string, ids: readonly string[]])[],
+  byId: NotesById,
+): readonly string[] =>
+  runs.flatMap(([name, ids]) => {
+    const words = describeNote(ids.flatMap(id => byId.get(id) ?? []));
+    return words.length === 0 ? [] : `${sanitiseLine(name)}: ${words.join(' · ')}`;
+  });
+
+export function noteColumns<Row>(byId: NotesById, id: (row: Row) => string): readonly Column<Row>[] {
   return [
     {
       ...{ id: 'flag', title: 'FLAG', width: { min: 5, max: 24, grow: 1 }, ifAny: true },

@@ -3,6 +3,7 @@ import { maxOf, minOf } from '../base/many.ts';
 import { mean } from '../base/statistics.ts';
 import { type Column, cellText } from '../present/column.ts';
 import { type Fact, referenceFact } from '../present/fact.ts';
+import { describeNote, type NotesById } from '../present/notes.ts';
 import { formatInterval, intervalColumn, numberColumn } from '../present/number-columns.ts';
 import { longestValue, optionWord } from '../present/start-name.ts';
 import { type ComparisonOptions, comparisonDefaults, ofSameRun } from '../present/statistics/comparison.ts';
@@ -132,14 +133,23 @@ export function describeFamilyIntervals({ rows, confidence }: Grid, together: nu
   return `${percent(confidence)} CI each, so that all ${comparisons} hold at ${percent(together)} (Bonferroni)`;
 }
 
-/** Details that the table omits: why a comparison is undecided, or the tasks and the condition behind its verdict. */
-export function gridVerdicts({
-  rows,
-}: Grid): readonly (Pick<GridRow, 'letter' | 'name'> & { readonly words: string })[] {
-  return rows.flatMap(({ letter, name, isBase, compared }) => {
-    const { verdict, caution, endsText } = compared;
-    const words = [verdict.words, endsText, describePaired(compared), caution].filter(Boolean).join('; ');
-    return isBase || words === describeVerdictKind(verdict.kind) ? [] : [{ letter, name, words: `${words}.` }];
+/**
+ * Details that the table omits: the flags and notes of a run, why its comparison is undecided, or the tasks and the
+ * condition behind its verdict.
+ */
+export function gridVerdicts(
+  { rows }: Grid,
+  notes: NotesById,
+): readonly (Pick<GridRow, 'letter' | 'name'> & { readonly words: string })[] {
+  return rows.flatMap(row => {
+    const { verdict, caution, endsText } = row.compared;
+    const words = [verdict.words, endsText, describePaired(row.compared), caution].filter(Boolean).join('; ');
+    const isPlain = row.isBase || words === describeVerdictKind(verdict.kind);
+    const parts = [
+      ...describeNote((row.pool ?? [row.id]).flatMap(id => notes.get(id) ?? [])),
+      ...(isPlain ? [] : [words]),
+    ];
+    return parts.length === 0 ? [] : [{ letter: row.letter, name: row.name, words: `${parts.join('; ')}.` }];
   });
 }
 

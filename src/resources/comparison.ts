@@ -305,7 +305,7 @@ export const describeTally = ({ wins, losses, ties, pairs }: ComparedRuns): stri
  * `4 of 28 tasks have no reward in one of the runs`, or `up to 4` if some may not be shared tasks; empty if all have
  * rewards.
  */
-const describeLacking = ({ lacking, tasks, unsure }: ComparedRuns): string =>
+const describeLacking = ({ lacking, tasks, unsure, ungraded }: ComparedRuns): string =>
   lacking === 0
     ? ''
-    : `${unsure > 0 ? 'up to ' : ''}${lacking} of ${counted(tasks, 'task')} ${lacking === 1 ? 'has' : 'have'} no reward in one of the runs`;
+    : `${unsure > 0 ? 'up to ' : ''}${lacking} of ${counted(tasks, 'task')} ${lacking === 1 ? 'has' : 'have'} no reward in one ${ungraded.length > 0 ? 'or both ' : ''}of the runs`;

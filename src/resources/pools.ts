@@ -67,6 +67,13 @@ export function pooledRuns(runs: readonly NamedRun[]): readonly NamedRun[] {
   });
 }
 
+/** Why there are no pools to compare; undefined if there are. */
+export function poolingProblem(runs: readonly NamedRun[]): string | undefined {
+  const { length } = pooledRuns(runs);
+  if (length === runs.length) return 'No two of these runs differ only in the seed, so none are pooled';
+  return length === 1 ? 'All of these runs are pooled into one: name another run to compare it with' : undefined;
+}
+
 /** A comparison of the pools; undefined if there is nothing to pool or compare. */
 export function pooledPlace(runs: readonly NamedRun[], baseId: string): Place<'compare' | 'compare-many'> | undefined {
   const pools = pooledRuns(runs);

@@ -4,7 +4,7 @@ import { mean } from '../base/statistics.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import { type Alignment, align, messagesOf } from '../present/alignment.ts';
 import { type Column, plainColumn } from '../present/column.ts';
-import { describeNote } from '../present/notes.ts';
+import { describeNotesOf, type NotesById } from '../present/notes.ts';
 import { compact, isEmpty } from '../present/other-fields.ts';
 import type { ReportBlock } from '../present/report.ts';
 import { type SideLine, sideBySide } from '../present/side-by-side.ts';
@@ -226,21 +226,24 @@ async function* comparisonBlocks(
   const { note } = comparability(runs.map(namedRun));
   if (note !== undefined) yield { kind: 'words', text: `${note}.` };
   const notes = notesIn(context);
-  for (const [index, { eval_run_id: id }] of runs.entries())
-    for (const words of describeNote(notes.get(id))) yield { kind: 'words', text: `${names[index]}: ${words}` };
   const [first, second] = runs;
   const [base, ...others] = items;
   const tasksOf = (fresh: ComparedRun): readonly ComparedTask[] => (base ? compareTasks(base.read, fresh.read) : []);
   const [fresh] = others;
   if (first && second && fresh && others.length === 1) {
     const tasks = tasksOf(fresh);
+    for (const text of describeNotesOf(
+      items.map(({ name, id }) => [name, [id]]),
+      notes,
+    ))
+      yield { kind: 'words', text };
     yield { kind: 'facts', facts: comparisonFacts(first, second, compareRuns(tasks, by, ends)) };
     yield* leftOut(page);
     yield* taskTable(
       tasks.filter(({ task_id }) => task_id !== unlistedTask),
       by.range[1],
     );
-  } else yield* gridBlocks(items, page, gridOf(items, first?.eval_run_id ?? '', by, ends), by.confidence);
+  } else yield* gridBlocks(items, page, gridOf(items, first?.eval_run_id ?? '', by, ends), by.confidence, notes);
   for (const { name, read } of items) {
     const values = valuesOf(read.rewards);
     yield { kind: 'heading', text: `Rewards of ${name}: mean ${reward(mean(values))} over ${values.length}` };
@@ -263,10 +266,11 @@ function* gridBlocks(
   page: LeftOut,
   grid: Grid,
   confidence: number,
+  notes: NotesById,
 ): Generator<ReportBlock> {
   yield table(grid.rows, gridColumns(grid.confidence));
   yield { kind: 'words', text: describeFamilyIntervals(grid, confidence) };
-  for (const { letter, name, words } of gridVerdicts(grid))
+  for (const { letter, name, words } of gridVerdicts(grid, notes))
     yield { kind: 'words', text: `${letter} ${name}: ${words}` };
   yield* leftOut(page);
   yield { kind: 'heading', text: 'Tasks, the largest spread first' };

@@ -479,7 +479,7 @@ it('pools no runs of the same seed, and names them (out32 B1)', async () => {
 it('says what it cannot pool', async () => {
   const cli = await cliWith(seeds);
   const none = await cli('compare', ['evr_a1', 'evr_b1', '--pool']);
-  expect(none.notes).toContain('No two of these runs have the same model, checkpoint and options except the seed');
+  expect(none.notes).toContain('No two of these runs differ only in the seed');
   const one = await cli('compare', ['evr_a1', 'evr_a2', '--pool']);
   expect(one).toMatchObject({
     code: exitCodes.failed,
@@ -490,6 +490,28 @@ it('says what it cannot pool', async () => {
   expect(twice.notes).toContain('A run is named twice.');
 });
 
+it('names the flags and notes of the compared runs, and of pooled ones (out32 C7)', async () => {
+  const cli = await cliWith(seeds);
+  await cli('notes set', ['evr_a1', '--flag', 'gamed']);
+  await cli('notes set', ['evr_b2', '--flag', 'look again', '--note', 'too short']);
+  const pair = await cli('compare', ['evr_a1', 'evr_b2']);
+  expect(pair.out).toContain('note\tbase: flagged gamed\nnote\tnew: flagged look again · too short\n');
+  const { base, new: fresh } = JSON.parse((await cli('compare', ['evr_a1', 'evr_b1', '--json'])).out);
+  expect([base.flags, fresh.flags]).toEqual([['gamed'], []]);
+  const pools = await cli('compare', ['evr_a1', 'evr_b1', 'evr_b2', '--pool']);
+  expect(pools.out).toContain('note\tnew: flagged look again · too short\n');
+  const grid = await cli('compare', ['evr_a1', 'evr_b1', 'evr_b2']);
+  expect(grid.out).toContain('A a 1: flagged gamed.\n');
+  expect(grid.out).toMatch(/C b 2: flagged look again; too short; .*\n/);
+});
+
+it('says of a run with all its rewards that a number of rollouts per task is not used (out32 C1)', async () => {
+  const cli = await cliWith({ evr_a: all(0.4), evr_b: all(0.5) });
+  const { out } = await cli('compare', ['evr_a', 'evr_b', '--samples-per-task', '4']);
+  expect(out).toContain('caution\tno reward is missing, so --samples-per-task 4 is not used\n');
+  expect((await cli('compare', ['evr_a', 'evr_b', '--samples-per-task', '1'])).out).not.toContain('caution');
+});
+
 it('names the tasks that neither run can grade, and the way out', async () => {
   const lacking = (reward: (task: number) => number) =>
     ({ rewards: Array.from({ length: 12 }, (_, task) => (task < 4 ? null : reward(task))) }) as never;
@@ -497,9 +519,18 @@ it('names the tasks that neither run can grade, and the way out', async () => {
     evr_a: lacking(task => (task % 2) / 2),
     evr_b: lacking(() => 0.5),
     evr_c: lacking(() => 1),
+    evr_none: { rewards: Array(12).fill(null) },
+    evr_nil: { rewards: Array(12).fill(null) },
   });
   const { out } = await cli('compare', ['evr_a', 'evr_b']);
   expect(out).toContain('not graded\tt0, t1, t2, t3 in neither run\n');
+  expect(out).toContain('missing\t4 of 12 tasks have no reward in one or both of the runs\n');
+  // The advice is not to give what was given (out32 C3).
+  for (const missing of ['bound', 'ignore']) {
+    const { out: nothing } = await cli('compare', ['evr_none', 'evr_nil', '--missing', missing]);
+    expect(nothing).toMatch(/verdict\tundecided: no task has a reward in both runs/);
+    expect(nothing).not.toContain('--missing ignore');
+  }
   expect(out).toMatch(
     /verdict\tundecided: 4 of 12 .*; neither run has graded these tasks: --missing ignore compares the 8 tasks that both graded, which is undecided too\n/,
   );

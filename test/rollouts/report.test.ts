@@ -119,7 +119,7 @@ it('prints the flagged and noted trajectories of each compared run, each once (A
 it("has a run's own flags and notes, in each report of it (out30 B8)", async () => {
   const { context, memory } = reading();
   memory.notes.put([{ ...note, kind: 'run', id: 'new', label: 'new', text: 'it counts' }]);
-  const words = 'new: flagged gamed\n\nnew: it counts\n';
+  const words = 'new: flagged gamed · it counts\n';
   expect(await joined(comparisonReport([run('old'), run('new')], { worst: 0 }, context), 'markdown')).toContain(words);
   const owner = { resource: runs as Resource, id: 'new', row: run('new') };
   const read = await readRollouts(owner, context);

@@ -23,7 +23,15 @@ export function describeCautions(runs: readonly RunTasks[], means: BySide<TaskMe
       ? describeSamplesPerTask(side, run, { run: other, isWhole: !lacksRewards(means[otherSide(side)]) })
       : [];
   });
-  return [...chosen.map(side => `the ${side} run is ${optimisticNote}`), ...perTask].join('; ');
+  const unused = sides.some(side => lacksRewards(means[side])) ? [] : describeUnused(runs);
+  return [...chosen.map(side => `the ${side} run is ${optimisticNote}`), ...perTask, ...unused].join('; ');
+}
+
+/** Says of runs without missing rewards that the user's number of rollouts per task, which is another, is not used. */
+function describeUnused(runs: readonly RunTasks[]): string[] {
+  const each = runs.flatMap(run => run.unusedEach ?? (run.isEachGiven ? run.samplesPerTask : undefined) ?? [])[0];
+  const isOther = runs.some(({ tasks }) => maxOf(tasks.map(({ length }) => length)) !== each);
+  return each !== undefined && isOther ? [`no reward is missing, so --samples-per-task ${each} is not used`] : [];
 }
 
 /** Whether the user's number of rollouts per task is used, and whether the other run contradicts it. */

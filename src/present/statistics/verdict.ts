@@ -313,8 +313,14 @@ function withoutThese({ means }: Situation): string {
 }
 
 /** Names the flag that leaves out tasks that neither run has graded, which would keep it undecided forever. */
-function describeGraded({ isOnlyUngraded, means, pairs }: Situation, without: VerdictKind): string {
-  if (!isOnlyUngraded || sides.some(side => means[side].end === 'unreported')) return '';
+function describeGraded({ isOnlyUngraded, means, pairs, options }: Situation, without: VerdictKind): string {
+  if (
+    !isOnlyUngraded ||
+    options.missing === 'ignore' ||
+    pairs === 0 ||
+    sides.some(side => means[side].end === 'unreported')
+  )
+    return '';
   const other = `the ${counted(pairs, 'task')} that both graded`;
   return `neither run has graded these tasks: --missing ignore compares ${other}${without === 'undecided' ? ', which is undecided too' : ''}`;
 }

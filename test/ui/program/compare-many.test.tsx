@@ -100,6 +100,27 @@ it('pools no runs of the same seed, and names them (out32 B1)', async () => {
   expect(screen.text()).not.toContain('pools each group');
 });
 
+it('names the flags of compared runs, and says why a key pools nothing (out32 C7, C12)', async () => {
+  const noted = () => {
+    const store = RememberedStore.inMemory('test');
+    const note = (id: string) => ({ kind: 'run', id, message: 0, author: 'me', label: id });
+    store.notes.change([note('evr_0'), note('evr_2')], { flag: 'gamed' });
+    return store;
+  };
+  const screen = await open(120, 40, () => ({}), noted);
+  await screen.press(' ', ' ', ' ', '=');
+  await screen.waitFor('A flagged gamed; undecided');
+  expect(screen.text()).toContain('C flagged gamed.');
+  await screen.press('M');
+  const none = 'No two of these runs differ only in the seed, so none are pooled';
+  await screen.waitFor(none);
+  await screen.press('g', 'enter');
+  await screen.waitFor('base: flagged gamed');
+  expect(screen.text()).toContain('new: flagged gamed');
+  await screen.press('M');
+  await screen.waitFor(none);
+});
+
 it('opens the pools of more marked runs than can be compared one by one', async () => {
   const screen = await open(120, 40, seed => ({ options: { seed } }));
   for (const _ of Array.from({ length: 9 })) await screen.press(' ');

@@ -1,6 +1,7 @@
 /** Compares several runs with one of them, and shows the tasks on which they differ most. */
 import { useMemo } from 'react';
 import { isRunning } from '../../../contract/status.ts';
+import type { NotesById } from '../../../present/notes.ts';
 import { comparisonDefaults } from '../../../present/statistics/comparison.ts';
 import { comparedRuns } from '../../../queries/compare.ts';
 import type { ListSource } from '../../../queries/lists/list-source.ts';
@@ -18,7 +19,14 @@ import {
   taskColumns,
 } from '../../../resources/comparison-grid.ts';
 import type { NamedRun } from '../../../resources/place.ts';
-import { describeSameSeed, idsOf, pooledPlace, pooledReason, pooledRuns } from '../../../resources/pools.ts';
+import {
+  describeSameSeed,
+  idsOf,
+  pooledPlace,
+  pooledReason,
+  pooledRuns,
+  poolingProblem,
+} from '../../../resources/pools.ts';
 import { counted } from '../../../text/numbers.ts';
 import { firstLines, wrap } from '../../../text/wrap.ts';
 import type { ViewProps } from '../../app/registry.ts';
@@ -33,10 +41,11 @@ import { useTheme } from '../../widgets/theme/theme.tsx';
 import { compareCommands, rolloutCommands } from '../commands.ts';
 import { ResourceList } from '../list/resource-list.tsx';
 import { comparisonFiles } from '../record/rollout-files.ts';
+import { useNotes } from '../triage/use-triage.tsx';
 
-/** Each run's letter and verdict, wrapped. */
-function verdictLines(grid: Grid, width: number): readonly string[] {
-  return gridVerdicts(grid).flatMap(({ letter, words }) => {
+/** Each run's letter, flags and verdict, wrapped. */
+function verdictLines(grid: Grid, notes: NotesById, width: number): readonly string[] {
+  return gridVerdicts(grid, notes).flatMap(({ letter, words }) => {
     const [first = '', ...rest] = wrap(words, width - letter.length - 1);
     return [`${letter} ${first}`, ...rest.map(line => `${' '.repeat(letter.length)} ${line}`)];
   });
@@ -77,7 +86,7 @@ export function CompareManyView({ place }: ViewProps<'compare-many'>) {
     describeSameSeed(runs),
   ].filter(Boolean);
   const width = pane.width - 2;
-  const verdicts = verdictLines(grid, width);
+  const verdicts = verdictLines(grid, useNotes(), width);
   return (
     <ResourceList<GridRow>
       name="compared-runs"
@@ -112,7 +121,13 @@ export function CompareManyView({ place }: ViewProps<'compare-many'>) {
         '',
         ...tableLines(tasks, taskColumns(grid.rows), { width, height: height - verdicts.length - 1, theme }),
       ]}
-      bindings={pools ? [{ command: compareCommands.pool, run: () => open(pools) }] : []}
+      bindings={[
+        {
+          command: compareCommands.pool,
+          why: poolingProblem(runs),
+          run: () => pools && open(pools),
+        },
+      ]}
       actions={([row]) => [
         {
           command: compareCommands.baseline,

@@ -5,6 +5,7 @@ import { capitalised } from '../../../base/capitalised.ts';
 import { type BySide, otherSide, type Side, sides } from '../../../base/sides.ts';
 import { isRunning } from '../../../contract/status.ts';
 import { type Fact, referenceFact } from '../../../present/fact.ts';
+import { describeNotesOf } from '../../../present/notes.ts';
 import { formatInterval } from '../../../present/number-columns.ts';
 import { type ComparedRuns, ofSameRun } from '../../../present/statistics/comparison.ts';
 import { type ComparedTask, comparison, isChanged, lostBy, rolloutsToShow } from '../../../queries/compare.ts';
@@ -23,7 +24,7 @@ import {
 } from '../../../resources/comparison.ts';
 import { recordPlace } from '../../../resources/define.ts';
 import type { NamedRun, Place } from '../../../resources/place.ts';
-import { idsOf, pooledReason } from '../../../resources/pools.ts';
+import { idsOf, pooledReason, poolingProblem } from '../../../resources/pools.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
 import { difference } from '../../../text/numbers.ts';
 import { truncate } from '../../../text/width.ts';
@@ -41,6 +42,7 @@ import { compareCommands, rolloutCommands, sideCommands } from '../commands.ts';
 import { ResourceList } from '../list/resource-list.tsx';
 import { comparisonFiles } from '../record/rollout-files.ts';
 import { pairOfTwins } from '../tasks/rollout-bindings.ts';
+import { useNotes } from '../triage/use-triage.tsx';
 import { comparedHeads, comparedNames, type HeadRoom, headIndent } from './compared-heads.ts';
 
 const worstFirst = { column: 'difference', descending: false } as const;
@@ -89,9 +91,14 @@ export function CompareView({ place }: ViewProps<'compare'>) {
   const room = { width: pane.width - 2, isLow: pane.height < 18 };
   const heads = loaded ? comparisonLines(compared, names, room, theme, rows[0]?.runs) : [];
   const undated = `${headIndent}The start times are unknown: ${keyOf(compareCommands.swap)} swaps`;
-  const unknown = wrap(comparability([base, fresh]).note ?? '', room.width - headIndent.length).filter(Boolean);
+  const noted = describeNotesOf(
+    sides.map(side => [side, idsOf(place[side])]),
+    useNotes(),
+  );
+  const cautions = [comparability([base, fresh]).note ?? '', ...noted];
+  const warnings = cautions.flatMap(words => wrap(words, room.width - headIndent.length)).filter(Boolean);
   const notes = [
-    ...unknown.map(line => theme.styles.warning(`${headIndent}${line}`)),
+    ...warnings.map(line => theme.styles.warning(`${headIndent}${line}`)),
     ...(isUndated ? [theme.styles.muted(truncate(undated, room.width))] : []),
   ].filter(() => loaded);
   const lines = [...heads, ...notes, ...(loaded ? [''] : [])];
@@ -118,6 +125,7 @@ export function CompareView({ place }: ViewProps<'compare'>) {
         facts: sides.flatMap(side => runFacts(side, place[side])),
       })}
       bindings={[
+        { command: compareCommands.pool, why: poolingProblem([base, fresh]), run: () => {} },
         {
           command: compareCommands.swap,
           run: () => navigate({ kind: 'replace', place: { view: 'compare', base: fresh, new: base } }),
@@ -125,7 +133,7 @@ export function CompareView({ place }: ViewProps<'compare'>) {
         {
           command: rolloutCommands.tasks,
           run: () => open({ view: 'tasks', scope: { run: fresh.id }, label: fresh.name, base }),
-          ...((base.pool ?? fresh.pool) && { enabled: false, why: pooledReason }),
+          ...((base.pool ?? fresh.pool) && { why: pooledReason }),
         },
       ]}
       files={() => comparisonFiles([base, fresh], base.id)}
