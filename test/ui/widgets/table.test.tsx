@@ -414,7 +414,7 @@ const opened: string[] = [];
 
 function Runs({ count }: { count: number }) {
   const [rows] = useState(() => runs(count));
-  const table = useTable({ rows, columns, id: idOf, height: 8, width: 30, onOpen: row => opened.push(row.id) });
+  const table = useTable({ rows, columns, id: idOf, height: 8, width: 30, opening: row => () => opened.push(row.id) });
   return (
     <TableView
       table={table}

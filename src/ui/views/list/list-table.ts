@@ -36,8 +36,6 @@ export interface ListTable<Row> {
   readonly error: Error | undefined;
   /** The order, unless it is by a joined column. */
   readonly sort: Sort | undefined;
-  /** The list's order before the user chooses one. */
-  readonly defaultSort: Sort | undefined;
   readonly room: ListRoom;
   /** Opens the form that searches the trajectories; undefined if the list has none to search. */
   readonly searchTexts: ((initial: string) => void) | undefined;
@@ -76,7 +74,7 @@ const identity = <Rows>(rows: Rows): Rows => rows;
 const noColumns: readonly string[] = [];
 
 export function useListTable<Row extends object>(props: ResourceListProps<Row>): ListTable<Row> {
-  const { source, columns, open, groups, initial: { sort: defaultSort } = {}, joined = noColumns } = props;
+  const { source, columns, open, groups, joined = noColumns } = props;
   const pane = usePane('main');
   const [initial, remember] = useRememberedTable(props);
   const [sort, setSort] = useState(initial.sort);
@@ -115,14 +113,10 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
     stop: list.stop,
     onSlash: searchTexts,
     groups,
-    onOpen:
-      open &&
-      (row => {
-        const opened = open(row);
-        if (typeof opened === 'function') opened();
-        else openAs(row, placesOf(props));
-      }),
-    canOpen: each => open?.(each) !== undefined,
+    opening: row => {
+      const opened = open?.(row);
+      return typeof opened === 'object' ? () => openAs(row, placesOf(props)) : opened;
+    },
   });
   // React renders again at once, with the list in the new order.
   if (table.state.sort !== sort) setSort(table.state.sort);
@@ -134,8 +128,7 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
   const nearEnd = table.nearEnd && !source.costly;
   useEffect(() => see(table.shown, nearEnd), [see, table.shown, nearEnd]);
   const read = props.rows?.length ?? list.rows.length;
-  const order = { sort: unjoined, defaultSort };
-  return { table, list, live, rows, read, loaded, error, ...order, room, openAs, searchTexts };
+  return { table, list, live, rows, read, loaded, error, sort: unjoined, room, openAs, searchTexts };
 }
 
 /** The list in this order, its rows joined with data from other lists, and the error to show. */

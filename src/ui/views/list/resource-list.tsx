@@ -70,7 +70,7 @@ function ListPane<Row extends object>(props: ListPaneProps<Row>) {
             hasMore={list.hasMore}
             reading={list.reading}
             read={read}
-            defaultSort={props.defaultSort}
+            defaultSort={props.initial?.sort}
             {...words}
           />
         </Box>

@@ -81,7 +81,7 @@ export function PairView({ place }: ViewProps<'pair'>) {
     () => (alignment ? sideBySide(alignment, { width: pane.width, columns, all }) : noLines),
     [alignment, pane.width, columns, all],
   );
-  const head = headLines(place, [one.data, other.data], { alignment, likes, width: pane.width, columns }, theme);
+  const head = headLines(place, [one.data, other.data], { likes, width: pane.width, columns }, theme);
   const height = Math.max(1, pane.height - head.length - scrollViewLines);
   const { scroll, textAt } = usePairScroll(lines, differences, { width: pane.width, height }, alignment);
   const listed = useListedPlace(place);
@@ -349,7 +349,6 @@ function useLikes(
 type Likes = ReturnType<typeof useLikes>;
 
 interface HeadState {
-  readonly alignment: Alignment | undefined;
   readonly likes: Likes;
   readonly width: number;
   readonly columns: 1 | 2;

@@ -19,11 +19,11 @@ interface UploadViewProps<Row> extends Pick<TableOptions<Row>, 'rows' | 'columns
 
 export function UploadView<Row>({ head, bindings, error, emptyText, onOpen, ...options }: UploadViewProps<Row>) {
   const { width, height, focused } = usePane('main');
-  const table = useTable({
+  const table: Table<Row> = useTable({
     ...options,
     width,
     height: Math.max(minTableLines, height - head.length),
-    ...(onOpen && { onOpen: (row: Row) => onOpen(row, table) }),
+    opening: row => onOpen && (() => onOpen(row, table)),
   });
   const { rows, columns, id } = options;
   return (

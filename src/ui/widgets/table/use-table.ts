@@ -52,9 +52,8 @@ export interface TableOptions<Row> {
   /** Stops reading the rest. */
   readonly stop?: (() => void) | undefined;
   readonly initial?: TableState | undefined;
-  readonly onOpen?: ((row: Row) => void) | undefined;
-  /** Whether this row can be opened; by default, all can. */
-  readonly canOpen?: (row: Row) => boolean;
+  /** Returns a function that opens a row; undefined if it cannot be opened. */
+  readonly opening?: (row: Row) => (() => void) | undefined;
   /** Called with the text after `//`, instead of filtering. */
   readonly onSlash?: ((text: string) => void) | undefined;
 }
@@ -131,7 +130,7 @@ function useArranging<Row>({ rows, columns, id, groups, sorted = false }: TableO
 }
 
 export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
-  const { rows, columns, height, width, initial, onOpen, groups: { keepsTop, ...groups } = {} } = options;
+  const { rows, columns, height, width, initial, opening, groups: { keepsTop, ...groups } = {} } = options;
   const { arrange, inGroups, arranging } = useArranging(options);
   const mostRows = Math.max(1, height - otherLines);
   const surroundings = { arranged: arranging, height: mostRows, keepsTop };
@@ -181,7 +180,7 @@ export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
       },
       [arrange, state],
     ),
-    open: row => onOpen?.(row),
+    open: row => opening?.(row)?.(),
     handlers: typing
       ? typingHandlers(line, completion, begun.current, options.onSlash)
       : { bindings: tableBindings(options, { ...line, begin }, current) },
@@ -340,7 +339,7 @@ const typingBindings = (
 ];
 
 function tableBindings<Row>(
-  { rows, columns, onOpen, canOpen, readRest, stop }: TableOptions<Row>,
+  { rows, columns, opening, readRest, stop }: TableOptions<Row>,
   { state, begin, dispatch }: TableLine,
   current: Row | undefined,
 ): readonly Binding[] {
@@ -355,9 +354,9 @@ function tableBindings<Row>(
       ({ id, value, sortedBy = value, isUnread }) =>
         partial || id === state.sort?.column || rows.some(row => isUnread?.(row) || sortedBy(row) !== undefined),
     );
-  const opens = onOpen && current !== undefined && (canOpen?.(current) ?? true);
+  const open = current === undefined ? undefined : opening?.(current);
   return [
-    ...(opens ? [{ command: listCommands.open, run: () => onOpen(current) }] : []),
+    ...(open ? [{ command: listCommands.open, run: open }] : []),
     ...(stop ? [{ command: listCommands.stop, run: stop }] : []),
     bound(listCommands.up, { kind: 'move', by: -1 }),
     bound(listCommands.down, { kind: 'move', by: 1 }),
