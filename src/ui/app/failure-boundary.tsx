@@ -141,7 +141,7 @@ function OverlayContent({ overlay, close }: { readonly overlay: Overlay; readonl
   return overlay.render(close);
 }
 
-export interface ProgramBoundaryProps {
+interface ProgramBoundaryProps {
   readonly failures: Failures;
   readonly onQuit: () => void;
   readonly children: ReactNode;

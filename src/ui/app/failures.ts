@@ -15,7 +15,7 @@ export interface Failure {
   readonly report: string | undefined;
 }
 
-export interface FailuresOptions {
+interface FailuresOptions {
   /** Writes a report and returns its path. `details` are lines that are not in the stack. */
   readonly write: (error: unknown, details: string) => string | undefined;
   readonly redact: (text: string) => string;

@@ -17,7 +17,7 @@ import { crumbOf, type Registry } from './registry.ts';
 import { type Toast, toastMarks } from './shell-context.tsx';
 import { isKept } from './toasts.ts';
 
-export interface FooterProps {
+interface FooterProps {
   readonly layout: Layout;
   readonly registry: Registry;
   /** From the section down to the current place. */

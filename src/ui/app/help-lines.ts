@@ -24,12 +24,12 @@ import {
 import { keyLabel } from '../keys/key.ts';
 import type { Registry } from './registry.ts';
 
-export interface HelpLine {
+interface HelpLine {
   readonly kind: 'heading' | 'command' | 'text';
   readonly text: string;
 }
 
-export interface HelpSection {
+interface HelpSection {
   readonly title: string;
   readonly commands: readonly Command[];
   /** Text below the commands. */

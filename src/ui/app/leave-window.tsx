@@ -9,7 +9,7 @@ import { useTheme } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
 import { useWindowRoom } from './shell-context.tsx';
 
-export interface LeaveWindowProps {
+interface LeaveWindowProps {
   /** The action, e.g. `quit` or `show prod`. */
   readonly verb: string;
   /** The work that would be lost, in words. */

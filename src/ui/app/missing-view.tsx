@@ -8,7 +8,7 @@ import { viewId } from './registry.ts';
 import { useShell } from './shell-context.tsx';
 import { usePane, View } from './view.tsx';
 
-export interface MissingViewProps {
+interface MissingViewProps {
   readonly place: Place;
   /** Where the program opens; the user goes back here if the history is empty. */
   readonly home: Place;

@@ -12,7 +12,7 @@ import type { Registry } from './registry.ts';
 import { ShellScreen } from './shell.tsx';
 import type { TerminalPort } from './terminal-port.ts';
 
-export interface ProgramProps {
+interface ProgramProps {
   readonly workbench: Workbench;
   readonly theme: Theme;
   readonly registry: Registry;

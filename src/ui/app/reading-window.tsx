@@ -19,7 +19,7 @@ interface ReadingLine {
   readonly style?: Style | undefined;
 }
 
-export interface ReadingWindowProps {
+interface ReadingWindowProps {
   readonly title: string;
   readonly lines: readonly ReadingLine[];
   /** Whether the window takes the full height, even for few lines. */

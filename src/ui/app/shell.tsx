@@ -33,7 +33,7 @@ import type { TerminalPort } from './terminal-port.ts';
 import { useTerminalSize } from './terminal-size.ts';
 import { NoticeLogContext, useToasts } from './toasts.ts';
 
-export interface ShellProps {
+interface ShellProps {
   readonly registry: Registry;
   readonly terminal: TerminalPort;
   /** Where the program opens, if not at home. */

@@ -5,7 +5,7 @@ import { useRouter } from '../keys/router.tsx';
 import type { Toast } from './shell-context.tsx';
 
 /** A notice with its time, in epoch milliseconds. */
-export interface TimedToast extends Toast {
+interface TimedToast extends Toast {
   readonly at: number;
 }
 

@@ -41,7 +41,7 @@ export function usePane(name: Exclude<PaneName, 'sections'>): Pane {
   return { ...(size ?? hiddenSize), shown: size !== undefined, focused, attention: focused ? 'focused' : 'visible' };
 }
 
-export interface ViewContent {
+interface ViewContent {
   readonly main: ReactNode;
   readonly inspector?: ReactNode;
   /** Bindings for both panes. */

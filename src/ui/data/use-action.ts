@@ -71,7 +71,7 @@ function useWork<Result>(): Work<Result> {
   return { state, start, stop };
 }
 
-export interface StartedAction<Input, Result> extends Pick<Work<Result>, 'state' | 'stop'> {
+interface StartedAction<Input, Result> extends Pick<Work<Result>, 'state' | 'stop'> {
   /**
    * Sends the action, then refreshes the queries it touches. Returns undefined if it failed, is already running, or the
    * component has unmounted. Never rejects.

@@ -98,7 +98,7 @@ export function useWholeList<Row>(source: ListSource<Row>): ReturnType<typeof us
   return list;
 }
 
-export interface OrderedSource<Row> {
+interface OrderedSource<Row> {
   readonly source: ListSource<Row>;
   readonly query: LiveQuery<ListData<Row>>;
   /** The unordered list, shown until the service has responded; undefined if it is the list to read. */

@@ -21,7 +21,7 @@ export interface Offer {
 }
 
 /** A command that was refused, and why; if there is no reason, because the program is read-only. */
-export interface Refusal {
+interface Refusal {
   readonly command: Command;
   readonly why?: string | undefined;
   /** The key has turned out to be the first digit of a number. */
@@ -31,7 +31,7 @@ export interface Refusal {
 /** A command's key for use in a sentence: the user may have chosen another. */
 export type KeyOf = (command: Command) => string;
 
-export interface RouterOptions {
+interface RouterOptions {
   readonly overrides: KeyOverrides;
   readonly readOnly: boolean;
   /** Called with a handler's error. If it is missing, `press` throws. */

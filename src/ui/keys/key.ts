@@ -118,7 +118,7 @@ export function isKeyName(name: string): boolean {
 export type KeyOverrides = Readonly<Record<string, readonly string[]>>;
 
 /** A key that two commands share, although both may be active at the same time. */
-export interface KeyClash {
+interface KeyClash {
   readonly key: string;
   /** The commands, in the order they are declared. */
   readonly commands: readonly [first: Command, second: Command];

@@ -19,7 +19,7 @@ export interface MouseSource {
   readonly subscribe: (listener: (event: MouseEvent) => void) => () => void;
 }
 
-export interface RegionHandlers {
+interface RegionHandlers {
   /** A click on a line of the region, from 0; `times` is 2 for a double click. */
   readonly onClick?: (line: number, times: 1 | 2) => void;
   /** Called when the wheel turns by this many lines, positive for down. */
@@ -57,7 +57,7 @@ class Regions {
 
 const RegionsContext = createContext<Regions | undefined>(undefined);
 
-export interface MouseProviderProps {
+interface MouseProviderProps {
   readonly source: MouseSource | undefined;
   /** True while a window covers the screen. */
   readonly blocked: boolean;

@@ -76,7 +76,7 @@ function eventOf(code: number, column: number, row: number, released: boolean): 
   return { kind: code & bits.motion ? 'drag' : 'press', button, ...place };
 }
 
-export interface Clicks {
+interface Clicks {
   /** 2 for the second press of a double click, otherwise 1. Only for presses. */
   press(event: MouseEvent): 1 | 2;
 }

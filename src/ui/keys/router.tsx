@@ -27,7 +27,7 @@ export function useRouter(): Router {
   return router;
 }
 
-export interface KeyRouterProps {
+interface KeyRouterProps {
   readonly overrides?: KeyOverrides;
   readonly readOnly?: boolean;
   /** Called with a key handler's error. */
@@ -96,7 +96,7 @@ export function KeyRouter({ overrides = noOverrides, readOnly = false, onFailure
   return <RouterContext value={router}>{children}</RouterContext>;
 }
 
-export interface KeyScopeProps extends Omit<ScopeOptions, 'parent'> {
+interface KeyScopeProps extends Omit<ScopeOptions, 'parent'> {
   readonly children?: ReactNode;
 }
 

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Place, placeKey } from '../../resources/place.ts';
 
 /** From a section down to a place; never empty. */
-export type Trail = readonly Place[];
+type Trail = readonly Place[];
 
 export interface History {
   readonly past: readonly Trail[];

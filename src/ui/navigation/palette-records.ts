@@ -16,7 +16,7 @@ interface KnownRecord {
 
 type OpenTrail = (trail: readonly Place[]) => void;
 
-export interface PaletteSources {
+interface PaletteSources {
   /** Views, commands and profiles. */
   readonly entries: readonly PaletteEntry[];
   /** Resources seen recently on this service. */

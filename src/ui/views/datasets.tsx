@@ -51,7 +51,7 @@ const uploadName = (record: TrajectoryRecord): string =>
 
 const isTrajectoryFile = (name: string): boolean => /\.(jsonl|ndjson|json)$/i.test(name);
 
-export interface UploadTrajectoriesWindowProps {
+interface UploadTrajectoriesWindowProps {
   /** An upload to resume; if missing, the user chooses a file. */
   readonly from?: TrajectoryRecord | undefined;
   readonly onClose: () => void;

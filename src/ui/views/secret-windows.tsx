@@ -22,7 +22,7 @@ export function MissingSecretWindow({ row, onClose }: ActionWindowProps<Benchmar
   return <LoadingWindow title="Create the secret" error={error} onClose={onClose} />;
 }
 
-export interface CreateSecretWindowProps {
+interface CreateSecretWindowProps {
   /** The secret's name and description, if known. */
   readonly name?: string | undefined;
   readonly description?: string | undefined;

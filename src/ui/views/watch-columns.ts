@@ -131,7 +131,7 @@ const labelShare = 0.14;
 /** Minimum pane width at which progress has two columns, and the last and the best reward have all of their columns. */
 export const wide = 130;
 
-export interface WatchColumnsOptions {
+interface WatchColumnsOptions {
   /** Width of the pane in cells. */
   readonly room: number;
   /** The reward range in the settings. */

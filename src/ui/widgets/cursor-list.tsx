@@ -6,7 +6,7 @@ import { useTheme } from './theme/theme.tsx';
 export const moveCursor = (cursor: number, by: number, count: number): number =>
   Math.max(0, Math.min(count - 1, cursor + by));
 
-export interface CursorListProps<Item> {
+interface CursorListProps<Item> {
   readonly items: readonly Item[];
   readonly cursor: number;
   readonly height: number;

@@ -8,7 +8,7 @@ export const Line = memo(({ text }: { readonly text: string }) => (
 ));
 Line.displayName = 'Line';
 
-export interface LinesProps {
+interface LinesProps {
   readonly lines: readonly string[];
   readonly width: number;
   readonly height: number;

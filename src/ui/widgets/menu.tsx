@@ -14,7 +14,7 @@ export interface MenuItem {
   readonly label: string;
 }
 
-export interface MenuProps {
+interface MenuProps {
   readonly items: readonly MenuItem[];
   /** How many lines the items may take; by default, as many as there are. */
   readonly limit?: number;

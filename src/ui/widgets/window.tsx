@@ -6,7 +6,7 @@ import { displayWidth, truncate } from '../../text/width.ts';
 import { KeyScope, type ScopeHandlers } from '../keys/router.tsx';
 import { useTheme } from './theme/theme.tsx';
 
-export interface WindowProps extends ScopeHandlers {
+interface WindowProps extends ScopeHandlers {
   readonly title: string;
   /** Total size, including the border. */
   readonly width: number;

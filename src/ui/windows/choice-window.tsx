@@ -26,7 +26,7 @@ import { lineView, withCaret } from '../widgets/text-field/field-view.ts';
 import { type Theme, useTheme } from '../widgets/theme/theme.tsx';
 import { titleRoom, Window, windowMargin } from '../widgets/window.tsx';
 
-export interface ActionMenuProps {
+interface ActionMenuProps {
   /** The names of the resources that the actions change. */
   readonly subjects: readonly string[];
   readonly bindings: readonly Binding[];
@@ -95,7 +95,7 @@ export function ActionMenu({ subjects, bindings: offered, onClose }: ActionMenuP
   );
 }
 
-export interface LoadingWindowProps {
+interface LoadingWindowProps {
   readonly title: string;
   /** Shown while the data is loading; by default, a text about reading from the service. */
   readonly words?: string;
@@ -133,7 +133,7 @@ export interface ActionWindowProps<Row> {
   readonly onClose: () => void;
 }
 
-export interface Choice<Value> {
+interface Choice<Value> {
   readonly key: string;
   /** Truncated if there is no room, in a way that keeps labels distinct. */
   readonly label: string;
@@ -158,7 +158,7 @@ function choiceLines(choices: readonly Choice<unknown>[], width: number, theme: 
 
 const minLabelWidth = 8;
 
-export interface ChoiceWindowProps<Value> {
+interface ChoiceWindowProps<Value> {
   readonly title: string;
   readonly choices: readonly Choice<Value>[];
   readonly waiting?: boolean;

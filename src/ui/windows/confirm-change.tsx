@@ -23,7 +23,7 @@ interface ChangedPart {
   readonly onRemoved?: (() => void) | undefined;
 }
 
-export interface ConfirmChangeProps {
+interface ConfirmChangeProps {
   readonly parts: readonly [ChangedPart, ...ChangedPart[]];
   readonly onClose: () => void;
 }

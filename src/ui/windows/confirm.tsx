@@ -25,7 +25,7 @@ import { Window, windowMargin } from '../widgets/window.tsx';
 import { listOf } from './names.ts';
 import { requestLines } from './requests.ts';
 
-export interface ConfirmProps<Row> {
+interface ConfirmProps<Row> {
   /** Names the remaining rows. */
   readonly title: (left: readonly Row[]) => string;
   /** Describes the effect on the remaining rows. */

@@ -23,7 +23,7 @@ import { useTheme } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
 import { requestLines } from './requests.ts';
 
-export interface FormWindowProps<Input, Result> {
+interface FormWindowProps<Input, Result> {
   readonly title: string;
   readonly fields: readonly FieldSpec[];
   readonly action: Action<Input, Result>;
@@ -49,8 +49,7 @@ export interface FormWindowProps<Input, Result> {
   readonly onClose: () => void;
 }
 
-export interface PlainFormWindowProps
-  extends Pick<FormWindowProps<never, never>, 'title' | 'fields' | 'start' | 'onClose'> {
+interface PlainFormWindowProps extends Pick<FormWindowProps<never, never>, 'title' | 'fields' | 'start' | 'onClose'> {
   /** Called before submitting. If it returns a warning, the window shows it, and the user may submit again. */
   readonly warningOf?: (values: FormValues) => string | undefined;
   /** If it returns a problem, the window shows it and stays open. */

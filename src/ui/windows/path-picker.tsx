@@ -16,7 +16,7 @@ import { lineView, withCaret } from '../widgets/text-field/field-view.ts';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
 
-export interface PathPickerProps {
+interface PathPickerProps {
   readonly title: string;
   /** Whether a file can be chosen, or marks its folder as one that can be. */
   readonly accepts: (name: string) => boolean;

@@ -12,7 +12,7 @@ Output.create = cachedRows(Output);
 
 const onlyControls = /^(?:\u001b\[[?>=<]?[\d;]*[A-Za-z])+$/;
 
-export interface PaintStreamOptions {
+interface PaintStreamOptions {
   readonly columns: number;
   readonly rows: number;
   readonly control: (sequence: string) => void;

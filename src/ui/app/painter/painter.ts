@@ -8,13 +8,13 @@
 import { minOf } from '../../../base/many.ts';
 import { diffFrame } from './diff.ts';
 
-export interface PainterLine {
+interface PainterLine {
   readonly write: (bytes: string) => void;
   /** Whether the output stream is full; call `resume` when it has drained. */
   readonly isBlocked: () => boolean;
 }
 
-export interface PainterSize {
+interface PainterSize {
   readonly columns: number;
   readonly rows: number;
 }

@@ -3,9 +3,7 @@ import { sanitise } from '../../../text/sanitise.ts';
 /** Terminals drop longer sequences, some of them silently; 100,000 is the limit of the strictest (hterm). */
 const maximumPayload = 100_000;
 
-export type CopyResult =
-  | { readonly ok: true; readonly sequence: string }
-  | { readonly ok: false; readonly message: string };
+type CopyResult = { readonly ok: true; readonly sequence: string } | { readonly ok: false; readonly message: string };
 
 /**
  * The escape sequence that asks the terminal to put `text` on the clipboard (OSC 52, xterm control sequences), which

@@ -48,7 +48,7 @@ export class PasteEnd {
   }
 }
 
-export interface InputSource extends NodeJS.ReadableStream {
+interface InputSource extends NodeJS.ReadableStream {
   readonly isTTY?: boolean;
   setRawMode?: (on: boolean) => unknown;
   ref?: () => unknown;

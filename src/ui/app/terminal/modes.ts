@@ -13,7 +13,7 @@ const modes = {
   /** Saves and restores the window title (xterm, window operations 22 and 23). */
   title: ['\u001b[22;2t', '\u001b[23;2t'],
 } as const;
-export type Mode = keyof typeof modes;
+type Mode = keyof typeof modes;
 
 export class Modes {
   readonly #on = new Set<Mode>();

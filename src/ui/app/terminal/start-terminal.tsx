@@ -23,7 +23,7 @@ import { Input } from './input.ts';
 import { Modes, switchAllOff } from './modes.ts';
 import { Output, writeNow } from './output.ts';
 
-export interface StartTerminalOptions {
+interface StartTerminalOptions {
   /** Called when the program is suspended, and when it continues. */
   readonly onSuspend: (suspended: boolean) => void;
   /** Folder for failure reports. */

@@ -9,7 +9,7 @@ import type { FieldSpec, FormValues } from '../../widgets/form/form-state.ts';
 
 const leftToService = 'service default';
 
-export const optionField = (name: string): string => `options.${name}`;
+const optionField = (name: string): string => `options.${name}`;
 
 /** The fields for the options that a service describes. */
 export function optionFields(offered: unknown): readonly FieldSpec[] {

@@ -58,11 +58,11 @@ interface StartRunProps extends ActionWindowProps<Benchmark> {
 }
 
 /** A training run with its benchmark, and the checkpoint to start from unless the form asks for it. */
-export interface SeveralOrigin extends CheckpointOrigin {
+interface SeveralOrigin extends CheckpointOrigin {
   readonly benchmark: Benchmark;
 }
 
-export interface StartRunWindowProps extends StartRunProps {
+interface StartRunWindowProps extends StartRunProps {
   /** Finds the checkpoint to start from; if missing, the run starts from a model. */
   readonly checkpoint?: FindCheckpoint;
 }

@@ -173,7 +173,7 @@ function describeParameters({ temperature, top_p, max_tokens }: ChatParameters):
 }
 
 /** The chosen model, and whether the models could be listed. */
-export interface Answerer {
+interface Answerer {
   readonly model: string;
   readonly loaded: boolean;
   readonly error: Error | undefined;
@@ -221,7 +221,7 @@ interface ConversationColumn {
 
 const placeOf = (turn: number, line: number): number => turn + line / 1e6;
 
-export type ConversationLayout = (columns: readonly ConversationColumn[]) => readonly ConversationRow[];
+type ConversationLayout = (columns: readonly ConversationColumn[]) => readonly ConversationRow[];
 
 /** Creates a layout that aligns conversations by turn and caches finished turns. */
 export function createConversationLayout(theme: Theme): ConversationLayout {

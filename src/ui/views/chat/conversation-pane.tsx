@@ -21,7 +21,7 @@ import {
 } from './conversation-lines.ts';
 
 /** A conversation on screen. */
-export interface ShownSide {
+interface ShownSide {
   readonly conversation: Conversation;
   readonly model: string;
   /** Whether its answer is the one to copy. */
@@ -30,7 +30,7 @@ export interface ShownSide {
   readonly marks: (index: number) => TurnMarks;
 }
 
-export interface ConversationPaneProps {
+interface ConversationPaneProps {
   /** One, or two side by side. */
   readonly sides: readonly ShownSide[];
   readonly width: number;

@@ -16,7 +16,7 @@ import { clean } from '../../../text/sanitise.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 
 /** A saved conversation without its turns. */
-export type ChatWithoutTurns = Omit<Chat, 'turns' | 'secondTurns' | 'choices'>;
+type ChatWithoutTurns = Omit<Chat, 'turns' | 'secondTurns' | 'choices'>;
 
 /**
  * Saves a conversation after each question and each answer, complete or failed, even off screen, and when its branches

@@ -16,13 +16,13 @@ import type { FieldSpec, FormValues } from '../../widgets/form/form-state.ts';
 import { ChoiceWindow } from '../../windows/choice-window.tsx';
 import { FormWindow, PlainFormWindow } from '../../windows/form-window.tsx';
 
-export interface SettingsWindowProps {
+interface SettingsWindowProps {
   readonly settings: ChatSettings;
   readonly onChange: (settings: ChatSettings) => void;
   readonly onClose: () => void;
 }
 
-export interface ModelWindowProps extends SettingsWindowProps {
+interface ModelWindowProps extends SettingsWindowProps {
   /** Listed models and active deployments. */
   readonly slugs: readonly string[];
 }
@@ -131,7 +131,7 @@ export function SettingsWindow({ settings, onChange, onClose }: SettingsWindowPr
   );
 }
 
-export interface EarlierWindowProps {
+interface EarlierWindowProps {
   readonly chats: readonly SavedChat[];
   readonly onChoose: (id: string) => void;
   readonly onClose: () => void;

@@ -33,7 +33,7 @@ import { useCheckpointChoice } from '../training/use-checkpoint-choice.ts';
 import { useAuditText } from './use-audit-text.ts';
 import { useListedDeployments, useReplaced } from './use-listed-deployments.ts';
 
-export interface DeployWindowProps {
+interface DeployWindowProps {
   /** The checkpoint's training run; if missing, the user chooses among all runs. */
   readonly run?: TrainingRun;
   /** Finds the checkpoint that the form first shows. */

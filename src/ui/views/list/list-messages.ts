@@ -29,7 +29,7 @@ export function listNotes(
 }
 
 /** How the rows are filtered and sorted. */
-export interface ListArrangement extends Pick<Listed, 'reading' | 'stop' | 'hasMore' | 'sortedAs'> {
+interface ListArrangement extends Pick<Listed, 'reading' | 'stop' | 'hasMore' | 'sortedAs'> {
   /** Rows read so far. */
   readonly read: number;
   readonly filtered: boolean;

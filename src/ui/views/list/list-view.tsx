@@ -27,7 +27,7 @@ export function useListProps<Row extends object>(resource: ResourceOf<Row>, advi
   };
 }
 
-export interface ResourceListViewProps<Row extends object> extends Partial<ResourceListProps<Row>> {
+interface ResourceListViewProps<Row extends object> extends Partial<ResourceListProps<Row>> {
   readonly resource: ResourceOf<Row>;
   readonly place: Place<'list'>;
 }

@@ -21,7 +21,7 @@ import { useActions } from './use-actions.tsx';
 import { useRecordBindings } from './use-record-bindings.tsx';
 import { useReferences } from './use-references.ts';
 
-export interface RecordViewProps<Row extends object> {
+interface RecordViewProps<Row extends object> {
   readonly resource: ResourceOf<Row>;
   readonly place: Place<'record'>;
   /** The fields that are known before the record is read. */

@@ -17,7 +17,7 @@ function actedKind(kind: string): Pick<ActedRows, 'resource' | 'actions'> | unde
   return resource && { resource, actions: withoutDeletion(resource) };
 }
 
-export interface RowOfKind {
+interface RowOfKind {
   readonly kind: string;
   /** Undefined if it has not been read. For a checkpoint, its training run with the checkpoint. */
   readonly record: object | undefined;

@@ -15,7 +15,7 @@ import { actionWindows } from '../action-windows.ts';
 
 const ConfirmChange = lazyWindow(async () => (await import('../../windows/confirm-change.tsx')).ConfirmChange);
 
-export interface ActionsOptions<Row> {
+interface ActionsOptions<Row> {
   /** Replaces all of the resource's actions. */
   readonly actions?: ActionTable<Row> | undefined;
   /** Called after rows have been deleted, e.g. to leave their view. */

@@ -23,7 +23,7 @@ import { openInEditor, openInPager } from './open-external.ts';
 const ActionMenu = lazyWindow(async () => (await import('../../windows/choice-window.tsx')).ActionMenu);
 const ExportWindow = lazyWindow(async () => (await import('./export-window.tsx')).ExportWindow);
 
-export interface RecordOptions extends ExportOptions {
+interface RecordOptions extends ExportOptions {
   /** The marked rows' ids, if there are several. */
   readonly marked?: readonly string[] | undefined;
   /** Names the records that the actions are on. */

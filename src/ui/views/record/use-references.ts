@@ -19,7 +19,7 @@ import { useMemory } from '../../navigation/memory.tsx';
 import { type DrawnFacts, drawFacts } from '../../widgets/facts.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 
-export interface FactReferences extends DrawnFacts {
+interface FactReferences extends DrawnFacts {
   /** The first line of each part. */
   readonly partAt: readonly number[];
   /** The line of the selected fact. */
@@ -91,7 +91,7 @@ function useOpenReference(): (reference: Reference) => Promise<boolean> {
 
 const searchMs = 30_000;
 
-export interface ReferencesOptions {
+interface ReferencesOptions {
   readonly pane: Exclude<PaneName, 'sections'>;
   readonly width: number;
   /** Whether focusing the pane selects the first reference; otherwise, the key for the next reference does. */

@@ -9,7 +9,7 @@ import { displayWidth, fitCells, padStart, truncate } from '../../../text/width.
 import { wrap } from '../../../text/wrap.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
 
-export interface KnobStatistics {
+interface KnobStatistics {
   readonly stage: string;
   readonly knob: string;
   readonly unit: string;

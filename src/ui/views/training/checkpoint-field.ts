@@ -133,7 +133,7 @@ export function betterChoice({ run, row }: OfferedCheckpoint, offered: readonly 
   return `This run's best is step ${step_index}, ${describeMeasured(held_out)}.`;
 }
 
-export interface CheckpointFieldOptions {
+interface CheckpointFieldOptions {
   readonly name: string;
   readonly label: string;
   readonly initial: string;
@@ -171,7 +171,7 @@ export function checkpointField(
 }
 
 /** How far a run's checkpoints have been read. */
-export interface ReadState {
+interface ReadState {
   readonly isRead: boolean;
   readonly error: Error | undefined;
   /** Why its held-out rewards are unknown. */

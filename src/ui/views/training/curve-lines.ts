@@ -39,7 +39,7 @@ export function runLegend(runs: readonly { readonly name: string }[], width: num
   return each.join(gap);
 }
 
-export interface NoteOptions {
+interface NoteOptions {
   /** The last step of a curve that lags behind. */
   readonly lag: number | undefined;
   readonly perColumn: number | undefined;

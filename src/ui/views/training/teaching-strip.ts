@@ -88,7 +88,7 @@ const withNote = 12;
 const maxNotes = 2;
 
 /** The lines below a chart. */
-export interface Strip {
+interface Strip {
   readonly height: number;
   readonly lines: (frame: StripFrame, theme: Theme) => string[];
 }

@@ -31,7 +31,7 @@ export interface CheckpointOrigin {
   readonly checkpoint?: Checkpoint | undefined;
 }
 
-export interface CheckpointChoiceOptions {
+interface CheckpointChoiceOptions {
   /** The training runs that the form was opened from, with their checkpoints if any. */
   readonly from?: readonly CheckpointOrigin[];
   /** The runs to choose among. */

@@ -86,7 +86,7 @@ function settingsReducer(settings: ChartSettings, action: SettingsAction): Chart
   }
 }
 
-export interface CurvesOptions {
+interface CurvesOptions {
   readonly width: number;
   /** How many lines the chart and its legend get. */
   readonly heightFor: (isFull: boolean) => number;

@@ -6,7 +6,7 @@ import type { ImageTerminal } from '../../app/terminal-port.ts';
 import { Window, windowMargin } from '../../widgets/window.tsx';
 import { type Image, imageBytes } from './terminal-image.ts';
 
-export interface ImageWindowProps {
+interface ImageWindowProps {
   readonly image: Image;
   /** Describes the image, in ASCII. */
   readonly words: string;

@@ -16,7 +16,7 @@ import { requestLine, requestLines } from '../../windows/requests.ts';
 /** Maximum number of files to name; the others are counted. */
 const namedFiles = 3;
 
-export interface UploadPreviewProps {
+interface UploadPreviewProps {
   readonly job: BenchmarkUpload;
   readonly onClose: () => void;
 }

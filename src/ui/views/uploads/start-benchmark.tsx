@@ -10,7 +10,7 @@ import { useWorkbench } from '../../data/workbench.tsx';
 import { LoadingWindow } from '../../windows/choice-window.tsx';
 import { PathPicker } from '../../windows/path-picker.tsx';
 
-export interface StartBenchmarkUploadProps {
+interface StartBenchmarkUploadProps {
   /** The folder whose upload to resume; if missing, the user chooses one. */
   readonly folder?: string | undefined;
   readonly onClose: () => void;

@@ -5,7 +5,7 @@ import { dotsAcross, dotsDown } from './plot.ts';
 
 export type { Range };
 
-export interface Tick {
+interface Tick {
   readonly value: number;
   /** Row from the top, or column from the left. */
   readonly cell: number;

@@ -28,7 +28,7 @@ export interface ChartOptions {
   readonly isScatter?: boolean;
 }
 
-export interface Chart {
+interface Chart {
   /** Exactly `height` lines of exactly `width` cells. */
   readonly lines: readonly string[];
   /**

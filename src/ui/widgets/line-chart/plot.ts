@@ -25,7 +25,7 @@ const sparse = '100';
 /** The patterns of limits by series: few dots, so that no line of another series looks like them. */
 const limitPatterns = ['1000000', '101000000000', '10101000000000000'] as const;
 
-export interface PlotCell {
+interface PlotCell {
   readonly text: string;
   readonly series: number;
   /** Whether the cell has only faint dots. */

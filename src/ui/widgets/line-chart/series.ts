@@ -65,7 +65,7 @@ function lastResult<Args extends readonly unknown[], Result>(
 export const minPositive = 1e-300;
 
 /** Which part of a curve to draw. */
-export interface Shown extends Range {
+interface Shown extends Range {
   /** Whether the scale is logarithmic, so that values up to 0 are gaps. */
   readonly positive: boolean;
 }

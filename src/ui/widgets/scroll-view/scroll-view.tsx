@@ -12,7 +12,7 @@ import { type Style, type Theme, useTheme } from '../theme/theme.tsx';
 import { formatMatch, formatPosition } from './scroll-state.ts';
 import type { Scroll } from './use-scroll.ts';
 
-export interface ScrollViewProps {
+interface ScrollViewProps {
   readonly scroll: Scroll;
   /** A line's plain text, safe for a terminal. */
   readonly textAt: (line: number) => string;

@@ -59,7 +59,7 @@ export type TableAction =
     };
 
 /** The inputs of an action: the arranged rows, and the window's height. */
-export interface TableSurroundings {
+interface TableSurroundings {
   readonly arranged: (arrangement: Arrangement) => ArrangedRows<unknown>;
   /** Lines for rows. */
   readonly height: number;
@@ -69,7 +69,7 @@ export interface TableSurroundings {
   readonly keepsTop?: boolean | undefined;
 }
 
-export interface TableWindow {
+interface TableWindow {
   /** Index of the row under the cursor, -1 if there is none. */
   readonly cursor: number;
   /** Index of the first visible row. */

@@ -35,7 +35,7 @@ import { lineView, type StyledPart, withCaret } from '../text-field/field-view.t
 import { type Style, type Theme, useTheme } from '../theme/theme.tsx';
 import type { Table } from './use-table.ts';
 
-export interface TableViewProps<Row> {
+interface TableViewProps<Row> {
   readonly table: Table<Row>;
   readonly columns: readonly Column<Row>[];
   readonly id: (row: Row) => string;
@@ -268,7 +268,7 @@ export const gutter = 2;
 
 const gap = ' '.repeat(columnGap);
 
-export interface RowLook {
+interface RowLook {
   readonly underCursor: boolean;
   readonly marked: boolean;
   readonly read?: boolean | undefined;

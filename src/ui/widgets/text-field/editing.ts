@@ -42,7 +42,7 @@ export const afterCursor = ({ characters, cursor }: EditState): EditState => ({
   cursor: 0,
 });
 
-export interface EditOptions {
+interface EditOptions {
   /** Whether to keep line ends; otherwise they become spaces. */
   readonly multiline: boolean;
 }

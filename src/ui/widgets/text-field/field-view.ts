@@ -3,7 +3,7 @@ import { displayWidth, fitCells, graphemes } from '../../../text/width.ts';
 import type { Style } from '../theme/theme.tsx';
 import type { EditState } from './editing.ts';
 
-export interface FieldView {
+interface FieldView {
   readonly lines: readonly string[];
   /** The cursor's cell within the lines. */
   readonly cursor: { readonly x: number; readonly y: number };

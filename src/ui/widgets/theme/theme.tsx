@@ -155,7 +155,7 @@ const palettes = {
   },
 } as const satisfies Record<string, Palette>;
 
-export type ThemeName = keyof typeof palettes;
+type ThemeName = keyof typeof palettes;
 
 export interface Theme {
   readonly name: ThemeName;
