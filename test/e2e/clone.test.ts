@@ -1,6 +1,6 @@
 /**
- * README's first lines in a fresh clone, with nothing on the path but Node and npm. The whole suite passes there when
- * `.ci/run` runs it; here it is a few files, so that this test neither runs itself nor takes twice the time.
+ * README's first lines in a fresh clone, with nothing on the path but Node and npm. The tests themselves run in one by
+ * `.ci/run`.
  */
 import { execFile, execFileSync } from 'node:child_process';
 import {
@@ -22,7 +22,7 @@ import { examples } from '../readme.ts';
 import { freshClone } from './packed.ts';
 import { freshHome, openSession } from './session.ts';
 
-const [runs, tests, packs] = examples.filter(({ language }) => language === 'sh').map(({ text }) => text.trim());
+const [runs, , packs] = examples.filter(({ language }) => language === 'sh').map(({ text }) => text.trim());
 
 /** npm ci may take minutes on a busy machine. */
 const timeout = 400_000;
@@ -71,14 +71,6 @@ it('is installed and started by one line', { timeout }, async () => {
   await session.waitFor('▸ t-words');
   session.press('q');
   expect(await session.ended).toMatchObject({ exitCode: 0 });
-});
-
-it('passes its tests by one line', async () => {
-  expect(tests).toBe('npm ci && npm test');
-  // The previous test has run npm ci.
-  const { stdout } = await sh('npm test', { BENCHTOP_TESTS: 'test/text/width.test.ts test/e2e/lines.test.ts' });
-  expect(stdout.trimEnd().split('\n').at(-1)).toMatch(/^\d+ passed, 0 failed$/);
-  expect(stdout).toContain('Test Files');
 });
 
 it('is packed, also where `npm ci` has not run (C21), and linked with its man page (C8)', { timeout }, async () => {

@@ -86,7 +86,7 @@ describe('the simulator keeps its laws', () => {
   });
 
   it('where programs use the service', async () => {
-    const said = await new Simulator('--without-screen', '--hours', '5').text();
+    const said = await new Simulator('--without-screen', '--hours', '3').text();
     expect(said).toMatch(/, 0 sessions failed$/);
     expect(said).toMatch(/^runs compared +[1-9]/m);
     expect(said).toMatch(/^crash +[1-9]/m);

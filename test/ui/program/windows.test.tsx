@@ -51,7 +51,6 @@ const offered = (): readonly Offer[] => {
 
 const sizes = [
   [120, 36],
-  [80, 24],
   [60, 15],
 ] as const;
 
