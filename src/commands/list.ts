@@ -45,7 +45,7 @@ type Flags = CommandInput<'list'>['flags'];
 /** A column for a contract field or an option, which flags accept like a column name. */
 function fieldColumn({ measures }: Resource, name: string): Column<object> {
   const value = (row: object): unknown =>
-    Object.hasOwn(row, name) ? Reflect.get(row, name) : measures?.field(row, name.replace(/^option\./, ''));
+    Object.hasOwn(row, name) ? Reflect.get(row, name) : measures?.field?.(row, name.replace(/^option\./, ''));
   const shown = (row: object): string | number | undefined => {
     const found = value(row);
     return found === null || found === undefined || typeof found === 'number' ? (found ?? undefined) : asText(found);

@@ -93,22 +93,24 @@ export function runResultsQuery(
 }
 
 /**
- * The certainty of an ended run's mean. The rewards are final, so they are read once, and their certainty is
+ * The certainty of a run's mean. The rewards of an ended run are final, so they are read once, and their certainty is
  * remembered.
  *
  * @param known facts about the run that have just been read
+ * @param rows its listed rollouts, if they have been read
  * @throws ServiceError
  */
-export async function readFinalCertainty(
+export async function readCertainty(
   runId: string,
   context: QueryContext,
   known: Partial<RunExtent>,
+  rows?: readonly Trajectory[],
 ): Promise<Certainty> {
   const range = context.compare?.rewardRange;
   const remembered = rememberedCertainty(context.memory, runId, known);
   const { recorded = { mean: undefined, graded: undefined } } = known;
   if (remembered && isSettled(remembered, recorded, range)) return remembered;
-  const read = await readRunRewards(runId, context, known);
+  const read = await readRunRewards(runId, context, known, rows);
   // Without the status or the total there is no interval, but the next read may find both.
   if (read.unread) throw read.unread;
   return read.certainty ?? certaintyOf(read.rewards, { ...read, range });
@@ -139,6 +141,6 @@ export function runCertaintyQuery(runId: string, shown: RecordedMean, known: Par
     about: { kind: 'run', id: runId },
     observes: certainty => observationOf(runId, certainty),
     activity: () => 'settled',
-    read: context => readFinalCertainty(runId, context, known),
+    read: context => readCertainty(runId, context, known),
   };
 }

@@ -41,7 +41,7 @@ export interface Measures<Row> {
   /** The ids of the columns that need requests. */
   readonly costly: readonly string[];
   /** A nested value in a row that can be selected like a column, e.g. an option. */
-  readonly field: (row: Row, name: string) => Cell;
+  readonly field?: (row: Row, name: string) => Cell;
   /** A row for programs; by default, the row itself. */
   readonly exported?: (row: Row, range: Range) => object;
   /** Adds remembered measurements to the rows, without sending requests. */

@@ -347,7 +347,6 @@ export const deployments = defineResource<Deployment>({
   measures: {
     columns: (_, range) => tracedColumns(range),
     costly: originColumnIds,
-    field: () => undefined,
     exported: (row: TracedDeployment, range) =>
       row.from_run ? { ...row, from_run: withHeldOutPoint(row.from_run, range) } : row,
     read: withOrigins,

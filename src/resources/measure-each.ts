@@ -4,7 +4,7 @@ import type { QueryContext } from '../queries/query-context.ts';
 import { type Call, type UntypedCall, untypedCall } from '../service/call.ts';
 import { affectsAllRequests, ServiceError, TimeoutError } from '../service/errors.ts';
 import { duration } from '../text/time.ts';
-import type { MeasuredList } from './define.ts';
+import type { MeasuredList, Measures } from './define.ts';
 
 /** Whether the same request would fail in the same way for any other row. */
 const affectsEveryRow = (error: ServiceError): boolean =>
@@ -72,3 +72,21 @@ export async function measureEach<Row extends object>(
   }
   return measured;
 }
+
+/** Columns that the same requests fill, and the function that adds their values to a row. */
+interface MeasuredPart<Row> {
+  readonly columns: readonly string[];
+  readonly add: (row: Row, context: QueryContext, list: MeasuredList, rows: readonly Row[]) => Promise<Row>;
+}
+
+/** Measures rows one by one, in the parts with a wanted column. */
+export const measuredInParts = <Row extends object>(
+  parts: readonly MeasuredPart<Row>[],
+): Pick<Measures<Row>, 'costly' | 'read'> => ({
+  costly: parts.flatMap(({ columns }) => columns),
+  read: (rows, wanted, context, list) => {
+    const read = parts.filter(({ columns }) => columns.some(id => wanted.has(id)));
+    const adding = read.map(part => (row: Row, asking: QueryContext) => part.add(row, asking, list, rows));
+    return measureEach(rows, context, list, adding);
+  },
+});

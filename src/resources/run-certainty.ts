@@ -6,8 +6,8 @@ import type { LiveQuery } from '../queries/live-query.ts';
 import { poolRewards } from '../queries/pooled.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { extentOfRecord, type ReadRewards, readRunRewards } from '../queries/run-extent.ts';
-import { type Certainty, certaintyOf } from '../queries/run-mean.ts';
-import { readFinalCertainty } from '../queries/run-results.ts';
+import type { Certainty } from '../queries/run-mean.ts';
+import { readCertainty } from '../queries/run-results.ts';
 import { ifThere } from '../service/errors.ts';
 import { countOf } from '../text/numbers.ts';
 import { listedFailed, listedMean, type MeasuredRun, mayHaveMean } from './measured-run.ts';
@@ -19,13 +19,6 @@ import { rolloutEndsQuery } from './rollout-ends.ts';
  */
 export const rowsInLists = ({ status }: EvalRun): undefined | readonly [] => (hasEnded(status) ? undefined : []);
 
-async function readCertainty(run: EvalRun, context: QueryContext): Promise<Certainty> {
-  if (hasEnded(run.status)) return readFinalCertainty(run.eval_run_id, context, extentOfRecord(run));
-  const read = await readRunRewards(run.eval_run_id, context, extentOfRecord(run), rowsInLists(run));
-  if (read.unread) throw read.unread;
-  return certaintyOf(read.rewards, { ...read, range: context.compare?.rewardRange });
-}
-
 /**
  * Adds the certainty of the mean, and the mean so far if a running run's record lacks it. Sends one request for the
  * rewards if the run is running or has a mean (unless it had ended when they were read before), and one for the number
@@ -35,7 +28,8 @@ async function readCertainty(run: EvalRun, context: QueryContext): Promise<Certa
  */
 export async function withCertainty<Row extends MeasuredRun>(run: Row, context: QueryContext): Promise<Row> {
   const mayHave = listedMean(run) !== undefined || isRunning(run.status) || mayHaveMean(run);
-  return withRead(run, mayHave ? await ifThere(() => readCertainty(run, context)) : undefined);
+  const read = () => readCertainty(run.eval_run_id, context, extentOfRecord(run), rowsInLists(run));
+  return withRead(run, mayHave ? await ifThere(read) : undefined);
 }
 
 /**

@@ -34,7 +34,7 @@ import {
 } from './baseline.ts';
 import { comparability } from './comparison.ts';
 import type { MeasuredList, Measures } from './define.ts';
-import { measureEach } from './measure-each.ts';
+import { measuredInParts } from './measure-each.ts';
 import {
   intervalOfRun,
   lacksIntervalOfRun,
@@ -113,12 +113,6 @@ export function runListColumns(range: Range, isOfOne: boolean, nameOf: NameOf = 
   });
 }
 
-/** The columns that are filled from a run's rewards. */
-const ofCertainty = ['interval', 'failed'];
-
-/** The ids of the columns about the baseline. */
-const ofBaseline = baselineColumns.map(({ id }) => id);
-
 const rewardsOfRun = (run: EvalRun): SharedQuery<ReadRewards> => ({
   key: ['evaluations', 'rewards in lists', run.eval_run_id],
   read: context => readRunRewards(run.eval_run_id, context, extentOfRecord(run), rowsInLists(run)),
@@ -128,26 +122,29 @@ const rewardsOfRun = (run: EvalRun): SharedQuery<ReadRewards> => ({
  * Adds a run's difference from the baseline of its benchmark, by task. Sends a request for the run's rewards, unless
  * the run has ended and its difference is remembered, or there is no baseline.
  */
-function addsFromBaseline(rows: readonly BasedRun[], list: MeasuredList) {
-  return async (run: BasedRun, context: QueryContext): Promise<BasedRun> => {
-    const { memory, compare } = context;
-    const id = list.baseline ?? baselineOf(memory, run.bench_id);
-    if (id === undefined || listedMean(run) === undefined) return run;
-    const base = rows.find(row => row.eval_run_id === id) ?? (await readShared(evalRunQuery(id), context));
-    // Show nothing, because a column has no room for the reason.
-    if (Object.keys(comparability([base, run].map(namedRun))).length > 0) return run;
-    const { eval_run_id, status } = run;
-    if (eval_run_id === id) return { ...run, from_baseline: fromBaseline({ run: base }, { run }, compare) };
-    const known = rememberedDifference(memory, eval_run_id, status);
-    const kept = knownFromBaseline(known, { base, run }, compare);
-    if (kept) return { ...run, from_baseline: kept };
-    const ofBase = await readShared(rewardsOfRun(base), context);
-    const rewards = { base: ofBase, fresh: await rewardsOfRun(run).read(context) };
-    const from_baseline = fromBaseline({ run: base, rewards: rewards.base }, { run, rewards: rewards.fresh }, compare);
-    const difference = finalDifference(id, rewards, from_baseline, compare);
-    if (difference) memory.see([{ kind: 'run', id: eval_run_id, status, difference }]);
-    return { ...run, from_baseline };
-  };
+async function withBaseline(
+  run: BasedRun,
+  context: QueryContext,
+  list: MeasuredList,
+  rows: readonly BasedRun[],
+): Promise<BasedRun> {
+  const { memory, compare } = context;
+  const id = list.baseline ?? baselineOf(memory, run.bench_id);
+  if (id === undefined || listedMean(run) === undefined) return run;
+  const base = rows.find(row => row.eval_run_id === id) ?? (await readShared(evalRunQuery(id), context));
+  // Show nothing, because a column has no room for the reason.
+  if (Object.keys(comparability([base, run].map(namedRun))).length > 0) return run;
+  const { eval_run_id, status } = run;
+  if (eval_run_id === id) return { ...run, from_baseline: fromBaseline({ run: base }, { run }, compare) };
+  const known = rememberedDifference(memory, eval_run_id, status);
+  const kept = knownFromBaseline(known, { base, run }, compare);
+  if (kept) return { ...run, from_baseline: kept };
+  const ofBase = await readShared(rewardsOfRun(base), context);
+  const rewards = { base: ofBase, fresh: await rewardsOfRun(run).read(context) };
+  const from_baseline = fromBaseline({ run: base, rewards: rewards.base }, { run, rewards: rewards.fresh }, compare);
+  const difference = finalDifference(id, rewards, from_baseline, compare);
+  if (difference) memory.see([{ kind: 'run', id: eval_run_id, status, difference }]);
+  return { ...run, from_baseline };
 }
 
 /**
@@ -198,12 +195,9 @@ export const runMeasures: Measures<BasedRun> = {
     });
   },
   columns: (rows, range) => runListColumns(range, new Set(rows.map(({ bench_id }) => bench_id)).size < 2),
-  costly: [...ofCertainty, ...ofBaseline],
-  field: () => undefined,
-  read: (rows, columns, context, list) =>
-    measureEach(rows, context, list, [
-      ...(ofBaseline.some(id => columns.has(id)) ? [addsFromBaseline(rows, list)] : []),
-      ...(ofCertainty.some(id => columns.has(id)) ? [withCertainty<BasedRun>] : []),
-      ...(columns.has('failed') ? [withFailed<BasedRun>] : []),
-    ]),
+  ...measuredInParts<BasedRun>([
+    { columns: baselineColumns.map(({ id }) => id), add: withBaseline },
+    { columns: ['interval', 'failed'], add: withCertainty },
+    { columns: ['failed'], add: withFailed },
+  ]),
 };

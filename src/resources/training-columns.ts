@@ -29,7 +29,7 @@ import {
   worstOf,
   worstSortNote,
 } from '../queries/held-out.ts';
-import type { QueryContext } from '../queries/query-context.ts';
+import { type QueryContext, readShared } from '../queries/query-context.ts';
 import type { KnownResource } from '../queries/statuses/known-resource.ts';
 import { type ProgressedRun, stepsOf } from '../queries/training.ts';
 import { heldOutRewardsQuery, trainerRewardsQuery } from '../queries/training-curves.ts';
@@ -39,8 +39,8 @@ import { countOf } from '../text/numbers.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { parseTime } from '../text/time.ts';
 import { displayWidth } from '../text/width.ts';
-import type { MeasuredList, Measures } from './define.ts';
-import { measureEach } from './measure-each.ts';
+import type { Measures } from './define.ts';
+import { measuredInParts } from './measure-each.ts';
 import { modelColumn } from './models.ts';
 
 /** A run's last and best held-out rewards. */
@@ -393,7 +393,7 @@ async function readHeldOut(
   const known = ended ? (context.memory.seen.find('training', id)?.heldOut as EndedHeldOut | undefined) : undefined;
   if (known?.isFinal && !withRecent) return known;
   const readAt = Date.now();
-  const means = heldOutMeans(await heldOutRewardsQuery(id, ended).read(context));
+  const means = heldOutMeans(await readShared(heldOutRewardsQuery(id, ended), context));
   if (!means) return undefined;
   const isLate = ended && mayLackRound(status ?? '', { endedAt: parseTime(completed_at) ?? 0, readAt });
   const { last, best, isUnfinished } = isLate ? withoutLast(means, stepsDone(run)) : means;
@@ -426,24 +426,12 @@ async function withTrainerReward(row: MeasuredTraining, context: QueryContext): 
   return newest === undefined ? row : { ...row, trainer_reward: newest };
 }
 
-/** Adds the data for the columns, a few runs at a time. @throws ServiceError */
-function readMeasured(
-  rows: readonly MeasuredTraining[],
-  columns: ReadonlySet<string>,
-  context: QueryContext,
-  list: MeasuredList,
-): Promise<readonly MeasuredTraining[]> {
-  const [withRecent, trainer] = [columns.has('alarm'), columns.has('trainer')];
-  const heldOut = withRecent || ofHeldOut.some(id => columns.has(id));
-  return measureEach(rows, context, list, [
-    ...(heldOut ? [withHeldOut(withRecent)] : []),
-    ...(trainer ? [withTrainerReward] : []),
-  ]);
-}
-
 export const measures: Measures<MeasuredTraining> = {
   columns: listColumns,
-  costly: [...ofHeldOut, 'trainer', 'alarm'],
   field: optionCell,
-  read: readMeasured,
+  ...measuredInParts<MeasuredTraining>([
+    { columns: ['alarm'], add: withHeldOut(true) },
+    { columns: ofHeldOut, add: withHeldOut(false) },
+    { columns: ['trainer'], add: withTrainerReward },
+  ]),
 };

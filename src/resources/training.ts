@@ -304,7 +304,6 @@ const checkpointMeasures: Measures<DeployedCheckpoint> = {
   columns: (_, range) =>
     deployedColumns(range).map(column => (column.id === 'deployed' ? { ...column, ifAny: true } : column)),
   costly: ['held-out', 'split', 'best', 'interval', 'evaluated', 'evaluated-interval', 'runs', 'deployed'],
-  field: () => undefined,
   exported: withHeldOutPoint,
   read: async (rows, columns, context, list) => {
     const { range, scope } = list;

@@ -17,7 +17,7 @@ import { rememberedAt } from '../store/seen.ts';
 import { count, counted, countOf, reward } from '../text/numbers.ts';
 import { type ActionTable, running, single } from './action.ts';
 import { defineResource, type Measures } from './define.ts';
-import { measureEach } from './measure-each.ts';
+import { measuredInParts } from './measure-each.ts';
 
 /** Advice on how to read a column's values: services list rollouts without their messages and metrics. */
 const readBy = 'reward against length (L) reads it, and exports have it';
@@ -78,16 +78,16 @@ const trajectoryColumns: readonly Column<Trajectory>[] = [
 const measures: Measures<Trajectory> = {
   columns: () => trajectoryColumns,
   fixed: true,
-  costly: ['answer', 'question'],
-  field: () => undefined,
-  read: (rows, _, context, list) =>
-    measureEach(rows, context, list, [
-      async (row, { service, signal }) => {
+  ...measuredInParts<Trajectory>([
+    {
+      columns: ['answer', 'question'],
+      add: async (row, { service, signal }) => {
         if (textsOf(row)) return row;
         const call = { params: { trajectory_id: row.trajectory_id }, query: { include_steps: true } };
         return { ...row, read_texts: textsOf(await service.call('getTrajectory', call, { signal })) };
       },
-    ]),
+    },
+  ]),
 };
 
 /** The number of steps, and how many of them the service sent if it left some out. */
