@@ -170,7 +170,7 @@ function mergeSeen(old: RememberedResource | undefined, seen: SeenResource, seen
     certainty: seen.certainty?.isFinal ? seen.certainty : isSame ? old?.certainty : undefined,
     difference: seen.difference ?? (isSame ? old?.difference : undefined),
     measured: seen.measured === undefined ? old?.measured : (seen.measured ?? undefined),
-    heldOut: seen.heldOut ?? old?.heldOut,
+    heldOut: seen.heldOut ?? (isSame ? old?.heldOut : undefined),
     seenAt,
     gradedAt: gradedAtOf(old, record, seenAt),
     firstSeenAt: old?.firstSeenAt ?? seenAt,

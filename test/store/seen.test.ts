@@ -97,7 +97,7 @@ it('remember when they were seen leaving the queue, and the means after the end,
   seen.see(
     [
       { kind: 'run', id: 'a', beganAt: 5 },
-      { kind: 'run', id: 'b', beganAt: null, heldOut: { isFinal: true } },
+      { kind: 'run', id: 'b', status: 'COMPLETED', beganAt: null, heldOut: { isFinal: true } },
       { kind: 'run', id: 'c', record: { began_at: 5, heldOut: {} } },
     ],
     1,
@@ -108,6 +108,14 @@ it('remember when they were seen leaving the queue, and the means after the end,
   const again = ['a', 'b', 'c'].map(id => new SeenResources(tables).find('run', id));
   expect(again.map(each => each?.beganAt)).toEqual([5, null, undefined]);
   expect(again.map(each => each?.heldOut)).toEqual([undefined, { isFinal: true }, undefined]);
+});
+
+it('do not have the held-out means of an earlier end (attack35)', () => {
+  const { seen } = opened();
+  seen.see([{ kind: 'training', id: 'a', status: 'failed', heldOut: { isFinal: true } }], 1);
+  seen.see([{ kind: 'training', id: 'a', status: 'running' }], 2);
+  seen.see([{ kind: 'training', id: 'a', status: 'failed' }], 3);
+  expect(seen.find('training', 'a')?.heldOut).toBeUndefined();
 });
 
 it('have had their rewards since the first answer with their number', () => {
