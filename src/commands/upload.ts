@@ -300,7 +300,7 @@ function noteUpload(job: TrajectoryUpload, flags: Flags, io: CommandIo): void {
       const { place, status, failed, isReported } = outcome;
       const words = describeReason(outcome) || status;
       if (failed) problems.add(place, words);
-      else if (isReported) problems.add(place, clean`${status}: ${words}`);
+      else if (isReported) problems.add(`${place}: ${status}`, words);
     }
     problems.note(io);
     for (const report of job.reports) io.note(describeReport(report));

@@ -321,3 +321,24 @@ it('says nothing of a record where nothing was sent', async () => {
   ]);
   expect(notes).not.toContain('not recorded');
 });
+
+it('groups skipped trajectories by the reason (attack35)', async () => {
+  const { url } = await hostileServer((response, { body }) => {
+    if (body === '') return void response.writeHead(404).end();
+    const { trajectories } = JSON.parse(body) as { trajectories: unknown[] };
+    const rows = trajectories.map((_, request_index) => ({
+      ...{ request_index, status: 'skipped' },
+      failure: { message: request_index < 5 ? 'It is a duplicate.' : 'It is too old.', item_index: request_index },
+    }));
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ trajectories: rows }));
+  });
+  const cli = cliOn({ baseUrl: url, apiKey });
+  const { notes } = await cli('upload', [fileOf(...Array.from('0123456789', each => lineOf(each))), '--dataset', 'd']);
+  expect(notes.match(/^(?:line|and) .*/gm)).toEqual([
+    ...[1, 2, 3].map(line => `line ${line}: skipped: It is a duplicate.`),
+    'and 2 more: It is a duplicate.',
+    ...[6, 7, 8].map(line => `line ${line}: skipped: It is too old.`),
+    'and 2 more: It is too old.',
+  ]);
+});
