@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32, deflateRawSync } from 'node:zlib';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { rewardByLog } from '../../src/local/server/uploaded-trajectory.ts';
 import { foreignRecord } from '../../src/uploads/field-formats.ts';
 import { type FileTrajectory, Reading, trajectoriesIn } from '../../src/uploads/foreign-files.ts';
@@ -498,6 +498,24 @@ describe('a file', () => {
       'Left out: events.',
       '2 rewards are not numbers, and kept only in the metadata, as unread_rewards.',
     ]);
+  });
+
+  it('of Inspect without the first scorer is searched for it only at its start (attack35)', async () => {
+    const path = join(mkdtempSync(join(tmpdir(), 'formats-')), 'file');
+    const readsOf = async (count: number): Promise<number> => {
+      const named = Array.from(
+        { length: count },
+        (_, at) => [`samples/${at}.json`, { ...sample, scores: {} }] as const,
+      );
+      writeFileSync(path, zipped({ 'header.json': log, ...Object.fromEntries(named) }));
+      const file = await open(path);
+      const read = vi.spyOn(file, 'read');
+      for await (const each of trajectoriesIn(file, new Reading())) expect(each.error).toBeUndefined();
+      await file.close();
+      return read.mock.calls.length;
+    };
+    const [few, some, many] = [await readsOf(50), await readsOf(100), await readsOf(200)];
+    expect(many - some).toBe(some - few);
   });
 
   it.each(['a log', 'a ZIP file'])('of Inspect says how a run ended that has no samples or failed: %s', async form => {
