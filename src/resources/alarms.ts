@@ -344,9 +344,9 @@ export function readingOf(known: Known, points: readonly ProgressPoint[], readAt
   const { kind, status, measured, mean } = known;
   if (kind === 'run') return { rollouts: rolloutsOf(known) };
   if (kind !== 'training') return {};
-  const trainer = mean === undefined ? undefined : { reward: mean, step: undefined };
-  // An ended run is judged by its last round.
+  // An ended run is judged by its last round, and by a trainer reward that was read with it.
   const lacksLast = hasEnded(status) && measured?.last.isOld;
+  const trainer = mean === undefined || lacksLast ? undefined : { reward: mean, step: undefined };
   const heldOut = lacksLast ? undefined : (measured ?? undefined);
   return {
     ...{ silence: silenceOf(known, points, readAt), heldOut, trainer },

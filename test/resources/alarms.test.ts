@@ -658,19 +658,22 @@ describe('Watch', () => {
     const { workbench, begin, read, raised, line } = world({ all: off, benchmarks: [] });
     const upTo = (...rewards: number[]) =>
       heldOutMeans(rewards.map((held_out_reward, at) => ({ step: at * 5, held_out_reward, completed_samples: 40 })));
-    read(11, begin, { total: 15, measured: upTo(0.5, 0.6, 0.7) });
+    read(11, begin, { total: 15, measured: upTo(0.5, 0.6, 0.7), mean: 0.7 });
     read(15, begin + 1_000, { status: 'succeeded', total: 15 });
     const limitTo = (low: number, high: number): void => {
-      workbench.alarms = { all: { ...off, heldOut: [low, high] }, benchmarks: [] };
+      workbench.alarms = { all: { ...off, heldOut: [low, high], trainer: [low, high] }, benchmarks: [] };
       noteAlarms(workbench, begin + 2_000);
     };
     limitTo(0.75, 1);
     expect([raised, line(begin + 2_000)?.alarms]).toEqual([[], []]);
-    read(15, begin + 3_000, { status: 'succeeded', total: 15, measured: upTo(0.5, 0.6, 0.7, 0.8) });
+    read(15, begin + 3_000, { status: 'succeeded', total: 15, measured: upTo(0.5, 0.6, 0.7, 0.8), mean: 0.8 });
     expect(raised).toEqual([]);
     limitTo(0, 0.75);
-    expect(workbench.inbox.list().map(alarmOf).filter(Boolean)).toEqual(['held-out 0.800 is outside 0..0.75']);
-    expect(raised).toEqual(['held-out range']);
+    expect(workbench.inbox.list().flatMap(event => alarmOf(event) ?? [])).toEqual([
+      'held-out 0.800 is outside 0..0.75',
+      'trainer reward 0.800 is outside 0..0.75',
+    ]);
+    expect(raised).toEqual(['held-out range', 'trainer range']);
   });
 
   it('has the alarm of a run that ended before the program was opened in the inbox, once (out32 A3)', () => {
