@@ -48,7 +48,8 @@ const remembered = rememberedKind<ProgressedRun>({
   kind: 'training',
   idName: 'training_run_id',
   words: 'training runs',
-  observe: run => ({
+  observe: ({ began_at: _, ...run }) => ({
+    record: run,
     label: run.display_name,
     status: run.status,
     done: run.completed_steps,
