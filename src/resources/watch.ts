@@ -7,6 +7,7 @@ import { cachedQuery } from '../queries/live-query.ts';
 import { describePaceState, formatRate, type PaceState, paceOf, paceStateOf } from '../queries/pace.ts';
 import { type KnownResource, keyOf, unknownResource } from '../queries/statuses/known-resource.ts';
 import { isFollowed } from '../queries/statuses/store.ts';
+import { atStatus } from '../store/seen.ts';
 import type { RememberedStore, ResourceRef } from '../store/store.ts';
 import { endOfId } from '../text/apart.ts';
 import { age, endInstant, parseTime } from '../text/time.ts';
@@ -315,9 +316,8 @@ function knownRecord({ cache, remembered }: Workbench, { kind, id }: KindAndId):
 
 /** A line's last known record with its current status, for the actions of its resource. */
 export function recordOfLine(workbench: Workbench, line: WatchedResource): object | undefined {
-  const { status, gone } = line;
-  const record = gone ? undefined : knownRecord(workbench, line);
-  return record && status !== undefined ? { ...record, status } : record;
+  const record = line.gone ? undefined : knownRecord(workbench, line);
+  return record && atStatus(record, line.status);
 }
 
 /** The other resources that a resource refers to: its benchmark, model, checkpoint and so on. */

@@ -5,6 +5,7 @@ import { datasetKeys } from '../../src/queries/datasets.ts';
 import { listQuery } from '../../src/queries/lists/list-query.ts';
 import { optionsOf } from '../../src/queries/live-query.ts';
 import { datasets } from '../../src/resources/datasets.ts';
+import { recordOfLine, watchedLine } from '../../src/resources/watch.ts';
 import { NetworkError } from '../../src/service/errors.ts';
 import type { ConnectionMonitor, ConnectionState } from '../../src/service/supervisor.ts';
 import { fixedConnection } from '../../src/service/supervisor.ts';
@@ -125,6 +126,33 @@ it('knows nothing any more of what the program has deleted', () => {
   workbench.records.deleted(run, []);
   expect([...workbench.texts.known().keys()]).toEqual(['evr_2']);
   expect([workbench.statuses.get(run), workbench.remembered.seen.find('run', 'evr_1')]).toEqual([undefined, undefined]);
+});
+
+it('remembers no late answer over the end of a run (attack35)', () => {
+  const remembered = RememberedStore.inMemory('test');
+  const workbench = newWorkbench({ remembered: () => remembered });
+  onTestFinished(() => workbench.close());
+  const answer = (status: string, at: number): void => {
+    const record = { eval_run_id: 'evr_1', status };
+    const observed = [{ kind: 'run', id: 'evr_1', status, record, endTime: null }];
+    workbench.statuses.report(observed, { askedAt: at, at: at + 5 });
+    workbench.records.observed(observed, { askedAt: at, at: at + 5 });
+  };
+  answer('running', 1);
+  answer('completed', 3);
+  answer('running', 2);
+  expect(remembered.find('run', 'evr_1')).toMatchObject({ status: 'completed', record: { status: 'completed' } });
+});
+
+it('gives a line the record of its current status (attack35)', () => {
+  const remembered = RememberedStore.inMemory('test');
+  const record = { training_run_id: 'trn_1', bench_id: 'b1', status: 'failed', failure: { message: 'out of memory' } };
+  remembered.see([{ kind: 'training', id: 'trn_1', status: 'failed', record }]);
+  const workbench = newWorkbench({ remembered: () => remembered });
+  onTestFinished(() => workbench.close());
+  const line = { ...watchedLine({ kind: 'training', id: 'trn_1' }, 'sweep'), status: 'running' };
+  expect(recordOfLine(workbench, line)).toEqual({ training_run_id: 'trn_1', bench_id: 'b1', status: 'running' });
+  expect(recordOfLine(workbench, { ...line, status: 'FAILED' })).toEqual(record);
 });
 
 it('recalls of a pinned run what it recalls of any that runs', () => {

@@ -271,6 +271,10 @@ export function unknownResource({ kind, id }: ResourceKey, label: string): Known
   };
 }
 
+/** Whether a response says that an ended resource has not ended. */
+export const takesBackEnd = (known: KnownResource | undefined, { status }: Observation): boolean =>
+  hasEnded(known?.status) && status != null && !hasEnded(status);
+
 /** What a response still says about a resource that had ended before. */
 export const beforeEnd = ({ kind, id, label, startedAt }: Observation): Observation => ({ kind, id, label, startedAt });
 

@@ -15,6 +15,7 @@ import {
   mergeObservation,
   type Observation,
   type ResourceKey,
+  takesBackEnd,
   unknownResource,
   withKnownSteps,
   withLateMeans,
@@ -315,10 +316,10 @@ export class StatusStore {
 
   /** Drops the status from a response that was requested before the end was seen, because it is out of date. */
   #keepingEnd({ known, statusAt }: Entry, observation: Observation, { askedAt, at }: ReadTimes): Observation {
-    const takesBack = hasEnded(known.status) && observation.status != null && !hasEnded(observation.status);
     // If the response arrived before the end was seen, the clock has been set back.
     const isLater = askedAt > statusAt || at < statusAt;
-    if (!takesBack || (!this.#kinds.get(observation.kind)?.endsForGood && isLater)) return observation;
+    if (!takesBackEnd(known, observation) || (!this.#kinds.get(observation.kind)?.endsForGood && isLater))
+      return observation;
     return beforeEnd(observation);
   }
 
