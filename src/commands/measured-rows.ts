@@ -11,13 +11,10 @@ import { counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { CommandError } from './exit.ts';
 import { withAlarms } from './listed-alarms.ts';
-import type { CommandContext } from './with-service.ts';
+import { announcedMs, type CommandContext } from './with-service.ts';
 
 /** The most rows in a list to measure, at one request each, or two with the trainer's rewards. */
 const maxMeasuredRows = 500;
-
-/** Reading that takes longer than this is announced; in milliseconds. */
-const announcedMs = 3_000;
 
 /** How long rows wait for the next response with optional values, in milliseconds. */
 const silentMs = 5_000;

@@ -1,6 +1,7 @@
 /** `benchtop watch --since last`: prints the workbench's inbox. */
+import { errorMessage } from '../base/errors.ts';
 import { inParallel } from '../base/in-parallel.ts';
-import { pushAll } from '../base/many.ts';
+import { trimEnd } from '../base/trim.ts';
 import { isRunning } from '../contract/status.ts';
 import type { AnyQuery } from '../queries/live-query.ts';
 import type { Observation } from '../queries/statuses/known-resource.ts';
@@ -8,7 +9,7 @@ import { lostAfterMs, StatusStore } from '../queries/statuses/store.ts';
 import { kinds, resourceOfKind, resources } from '../resources/catalogue.ts';
 import { describeEvent, eventFields, eventNames, summaryOf } from '../resources/inbox.ts';
 import { lookAt, observeOnce } from '../resources/look.ts';
-import { readEveryPage } from '../resources/pages.ts';
+import { isAbsent } from '../service/errors.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
 import { clockOrDay } from '../text/time.ts';
 import { type EventSort, Inbox, type InboxEvent, isBad, sortOf } from '../workbench/inbox.ts';
@@ -16,6 +17,7 @@ import { type ExitCode, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import { printRecord } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
+import { describeUnlisted, readWatchLists } from './watch-lists.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
 /** The progress and the held-out rewards of ended work, unless the inbox already has both final values. */
@@ -31,9 +33,9 @@ function lastNumbers({ what, kind, id, detail }: InboxEvent): readonly AnyQuery[
 
 /**
  * Updates the inbox from the service's lists, and from resources that were running when last seen. Returns why others
- * may be missing.
+ * may be missing, and which lists the service does not offer.
  */
-async function readEnds(context: CommandContext, inbox: Inbox, statuses: StatusStore): Promise<readonly string[]> {
+async function readEnds(context: CommandContext, inbox: Inbox, statuses: StatusStore) {
   const { memory } = context;
   const runningKinds = [...kinds.keys()].filter(kind => statuses.runs(kind));
   const before = memory.seen
@@ -45,22 +47,20 @@ async function readEnds(context: CommandContext, inbox: Inbox, statuses: StatusS
     statuses.report(observations, { askedAt, at });
     inbox.observed(observations, at);
   };
-  const unread: string[] = [];
-  await Promise.all(
-    resources.map(async resource => {
-      if (!resource.watch?.runs) return;
-      const page = await readEveryPage(resource, { ...context, isFollowed: true });
-      pushAll(unread, page.unread);
-      const { observes } = resource.list({});
-      report(page.rows.flatMap(row => observes?.(row) ?? []));
-    }),
+  const { lists, unread, unlisted } = await readWatchLists(
+    resources.filter(({ watch }) => watch?.runs),
+    context,
   );
+  for (const { rows } of lists) report(rows);
   // A list may lack them, or their end times.
   const open = before.filter(ref => isRunning(statuses.get(ref)?.status));
   await Promise.all(
     open.map(async ref => {
-      const seen = await lookAt(ref, context).catch(() => undefined);
-      if (seen) report([seen]);
+      try {
+        report([await lookAt(ref, context)]);
+      } catch (error) {
+        if (!isAbsent(error)) unread.push(clean`${ref.label} could not be read: ${trimEnd(errorMessage(error), '.')}`);
+      }
     }),
   );
   await inParallel(inbox.list().flatMap(lastNumbers), async query => {
@@ -68,7 +68,7 @@ async function readEnds(context: CommandContext, inbox: Inbox, statuses: StatusS
     const seen = await observeOnce(query, context).catch(() => undefined);
     if (seen) report([seen], askedAt);
   });
-  return unread;
+  return { unread, unlisted };
 }
 
 /**
@@ -83,14 +83,18 @@ export function printInbox(flags: CommandInput<'watch'>['flags'], io: CommandIo)
     statuses.onTransitions(transitions => {
       for (const transition of transitions) if (transition.ended) inbox.ended(transition);
     });
-    const unread = await readEnds(context, inbox, statuses);
+    const { unread, unlisted } = await readEnds(context, inbox, statuses);
     const events = inbox.list().toReversed();
     memory.flush();
     const lacks = [memory.problem, ...unread].filter(each => each !== undefined);
     if (events.length > 0) io.note(`${summaryOf(inbox)}.`);
-    else if (lacks.length === 0) io.note('Nothing has ended, failed or stalled since you last looked.');
+    else if (lacks.length === 0)
+      io.note(
+        `Nothing ${unlisted.length > 0 ? 'is known to have' : 'has'} ended, failed or stalled since you last looked.`,
+      );
     const unknown = `So it is not known what ${events.length > 0 ? 'else ' : ''}has ended since you last looked.`;
     if (lacks.length > 0) io.note(`${lacks.join('. ')}. ${unknown}`);
+    if (unlisted.length > 0) io.note(describeUnlisted(unlisted));
     const nameOf = eventNames(memory, events);
     for (const event of events) {
       const { id, at, isExact } = event;

@@ -1,11 +1,9 @@
 /** `benchtop watch`: prints every change in running work until it has ended; the exit code is its outcome. */
-import { pushAll } from '../base/many.ts';
 import { hasEnded, isOver, isRunning } from '../contract/status.ts';
 import { refOf, resourceNamed, resourceOfId, resourceOfKind, resources } from '../resources/catalogue.ts';
 import { pluralName, type Resource } from '../resources/define.ts';
 import { isHeldOutField } from '../resources/held-out-fields.ts';
 import { lookAt } from '../resources/look.ts';
-import { readEveryPage } from '../resources/pages.ts';
 import type { ResourceRef } from '../store/store.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
 import { clockOrDay, endInstant } from '../text/time.ts';
@@ -20,6 +18,7 @@ import { parseUntil } from './until.ts';
 import { untilEnded } from './until-ended.ts';
 import { WatchedAlarms } from './watch-alarms.ts';
 import { printInbox } from './watch-inbox.ts';
+import { describeUnlisted, readWatchLists } from './watch-lists.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
 /** The resources to watch if none is named. */
@@ -29,6 +28,8 @@ interface Running {
   readonly uncertain: readonly ResourceRef[];
   /** Why others may be missing. */
   readonly unread: readonly string[];
+  /** Lists that the service does not offer. */
+  readonly unlisted: readonly string[];
 }
 
 /** Running work from the lists, and pins that have not ended; optionally of one kind only. */
@@ -37,9 +38,14 @@ async function runningResources(context: CommandContext, only?: Resource): Promi
   const isWanted = (resource: Resource | undefined): boolean => only === undefined || resource === only;
   const pinned = memory.pinned() ?? [];
   const pins = pinned.filter(({ kind }) => resourceOfKind(kind)?.watch && isWanted(resourceOfKind(kind)));
-  const unread: string[] = [];
   const kinds = only ? [only] : resources.filter(({ watch }) => watch?.runs);
-  const rows = (await Promise.all(kinds.map(listed))).flat();
+  const { lists, unread, unlisted } = await readWatchLists(kinds, context);
+  const rows = lists.flatMap(({ resource: { watch }, rows }) =>
+    rows.flatMap(({ kind, id, label, status, startedAt, endTime }) => {
+      if (!watch?.runs && !isRunning(status)) return [];
+      return [{ ref: { kind, id, label: label || id }, status: status ?? undefined, startedAt, endTime }];
+    }),
+  );
   const others = rows.filter(({ ref }) => !pins.some(({ kind, id }) => kind === ref.kind && id === ref.id));
   const refsOf = (found: typeof rows): ResourceRef[] => found.map(({ ref }) => ref);
   return {
@@ -49,18 +55,8 @@ async function runningResources(context: CommandContext, only?: Resource): Promi
     ],
     uncertain: refsOf(others.filter(row => row.status === undefined && !isOver(row))),
     unread,
+    unlisted,
   };
-
-  async function listed(resource: Resource) {
-    const page = await readEveryPage(resource, { ...context, isFollowed: true });
-    pushAll(unread, page.unread);
-    const { observes } = resource.list({});
-    return page.rows.flatMap(row => {
-      const { kind, id, label, status, startedAt, endTime } = observes?.(row) ?? {};
-      if (!kind || !id || (!resource.watch?.runs && !isRunning(status))) return [];
-      return [{ ref: { kind, id, label: label ?? id }, status: status ?? undefined, startedAt, endTime }];
-    });
-  }
 
   /** Keeps pins that cannot be read: following them reports why. */
   async function unlessOver(pin: ResourceRef): Promise<ResourceRef[]> {
@@ -150,9 +146,9 @@ export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo)
     // A kind on its own means every running resource of that kind.
     const named = args.length === 1 ? resourceNamed(word.toLowerCase()) : undefined;
     const kind = named?.watch && named;
-    const { refs, uncertain, unread }: Running =
+    const { refs, uncertain, unread, unlisted }: Running =
       args.length > 0 && !kind
-        ? { refs: await refsNamed(args, context), uncertain: [], unread: [] }
+        ? { refs: await refsNamed(args, context), uncertain: [], unread: [], unlisted: [] }
         : await runningResources(context, kind);
     // Uncertain runs are not followed even with --until: a run that ended long ago may never reach that number of
     // rewards.
@@ -161,9 +157,10 @@ export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo)
       if (ofKind.length > 0) io.note(describeUncertainRuns(resource, ofKind), { ids: ofKind.map(({ id }) => id) });
     }
     for (const why of unread) io.note(`${why}.`);
+    if (unlisted.length > 0) io.note(describeUnlisted(unlisted));
     const isUnsure = uncertain.length > 0 || unread.length > 0;
     if (refs.length === 0 && uncertain.length === 0)
-      io.note(isUnsure ? 'Nothing is known to be running.' : 'Nothing is running.');
+      io.note(isUnsure || unlisted.length > 0 ? 'Nothing is known to be running.' : 'Nothing is running.');
     const stop = new AbortController();
     const reading = { ...context, signal: AbortSignal.any([context.signal, stop.signal]) };
     const watch = async (ref: ResourceRef): Promise<ExitCode> => {

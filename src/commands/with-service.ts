@@ -45,6 +45,9 @@ interface LimitFlags {
   readonly wait?: boolean | undefined;
 }
 
+/** Reading that takes longer than this is announced; in milliseconds. */
+export const announcedMs = 3_000;
+
 /** The longest delay that a Node timer takes, in milliseconds. */
 const longestMs = 2 ** 31 - 1;
 

@@ -79,7 +79,7 @@ interface Rest {
   readonly parts: readonly Part[];
   readonly benchmarks: string | null;
   readonly failed: readonly Part[];
-  /** Whether a list ended although the service has more rows. */
+  /** Whether a list ended although the service has more rows, or a benchmark could not be read. */
   readonly isCutOff: boolean;
 }
 
@@ -124,7 +124,7 @@ export async function readAcross<Row extends BenchmarkPart>(
       (right.created_at ?? '').localeCompare(left.created_at ?? '') ||
       (left.bench_id ?? '').localeCompare(right.bench_id ?? ''),
   );
-  const isIncomplete = [rest?.isCutOff, isListCutOff, reading.isCutOff].includes(true);
+  const isIncomplete = [rest?.isCutOff, isListCutOff, reading.isCutOff, unread > 0].includes(true);
   const next: Rest = {
     parts: reading.remainingParts(),
     benchmarks,

@@ -94,13 +94,14 @@ export async function* pagesOf<Row extends object>(
 export async function readEveryPage<Row extends object>(
   resource: Pick<ResourceOf<Row>, 'list' | 'names'>,
   context: QueryContext,
-): Promise<Pick<ResourcePage<Row>, 'rows' | 'unread'>> {
+): Promise<Pick<ResourcePage<Row>, 'rows' | 'unread' | 'isRemembered'>> {
   const rows: Row[] = [];
   let unread: readonly string[] | undefined;
+  let isRemembered = false;
   try {
     for await (const page of pagesOf(resource, {}, context)) {
       pushAll(rows, page.rows);
-      ({ unread } = page);
+      ({ unread, isRemembered } = page);
     }
   } catch (error) {
     context.signal.throwIfAborted();
@@ -108,5 +109,6 @@ export async function readEveryPage<Row extends object>(
     if (unread.length === 0) unread = [errorMessage(error)];
   }
   const name = pluralName(resource);
-  return { rows, unread: (unread ?? []).map(why => `Not all ${name} could be read: ${trimEnd(why, '.')}`) };
+  const reasons = (unread ?? []).map(why => `Not all ${name} could be read: ${trimEnd(why, '.')}`);
+  return { rows, unread: reasons, isRemembered };
 }

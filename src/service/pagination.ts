@@ -16,7 +16,7 @@ export function nextCursor(
 export const isCutOff = ({ has_more }: Page<unknown>, next: string | null | undefined): boolean =>
   has_more && next == null;
 
-export const cutOffMessage = 'The service reports more rows, but gives no way to read them';
+export const cutOffMessage = 'There may be more rows, but the service gives no way to read them';
 
 /** The first row of a list that passes the test. Later pages are not read. */
 export async function findOnPages<Row>(

@@ -212,7 +212,7 @@ it.each([
   const { out, notes } = await cli('list', ['benchmarks', '--ids', '--all']);
   expect({ out, notes }).toEqual({
     out: of.startsWith('the cursor') ? 'b1\nb2\n' : 'b1\n',
-    notes: 'The service reports more rows, but gives no way to read them',
+    notes: 'There may be more rows, but the service gives no way to read them',
   });
   expect((await cli('api', ['listBenchmarks', '--paginate'])).notes).toBe(notes);
 });

@@ -59,7 +59,7 @@ it('does not call a list empty if none of it could be read', async () => {
   const server = await hostileServer(json({ items: [{ label: 'Twin' }], has_more: true, next_cursor: null }));
   const { code, notes } = await cliOn({ baseUrl: server.url, apiKey: 'key' })('list', ['benchmarks']);
   expect(code).toBe(exitCodes.failed);
-  expect(notes).toContain('The service reports more rows, but gives no way to read them');
+  expect(notes).toContain('There may be more rows, but the service gives no way to read them');
 });
 
 const twin = [{ bench_id: 'bench_1', label: 'Twin' }];

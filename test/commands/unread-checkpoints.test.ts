@@ -82,6 +82,6 @@ it.each(['checkpoints --training trn_1', 'runs --benchmark b1', 'training --benc
       return json(isRecord ? items[0] : isOf ? { items, has_more: false } : list)(response, request);
     });
     const { notes } = await cliOn({ baseUrl: server.url, apiKey: 'key' })('list', [...words.split(' '), '--all']);
-    expect(notes).toContain('The service reports more rows, but gives no way to read them');
+    expect(notes).toContain('There may be more rows, but the service gives no way to read them');
   },
 );

@@ -38,7 +38,7 @@ it('prints each end with its time and reason, and fails if one is bad', async ()
   const { state, cli } = await trainings();
   const before = await cli('watch', ['--since', 'last']);
   expect([before.code, before.out]).toEqual([0, '']);
-  expect(before.notes).toContain('Nothing has ended, failed or stalled since you last looked.');
+  expect(before.notes).toContain('Nothing is known to have ended, failed or stalled since you last looked.');
   state.over = true;
   const { code, out, notes } = await cli('watch', ['--since', 'last']);
   expect(code).toBe(1);

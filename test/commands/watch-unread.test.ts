@@ -1,6 +1,10 @@
 /** `watch` without ids and `watch --since last`, where the lists have several pages or parts that cannot be read. */
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
+import { resourceOrThrow } from '../../src/commands/find.ts';
+import { readWatchLists } from '../../src/commands/watch-lists.ts';
+import type { CommandContext } from '../../src/commands/with-service.ts';
+import type { Page } from '../../src/contract/common.ts';
 import { apiKey, hostileServer, json } from '../service/hostile-server.ts';
 import { cliOn } from './cli.ts';
 
@@ -11,13 +15,16 @@ const run = (id: string, status: string) => ({
 });
 
 /** A service whose benchmarks have these pages of runs; a missing page fails. */
-async function cliWith(benchmarks: Readonly<Record<string, readonly (readonly object[] | undefined)[]>>) {
+async function cliWith(
+  benchmarks: Readonly<Record<string, readonly (readonly object[] | undefined)[]>>,
+  unreadable: readonly unknown[] = [],
+) {
   const { url } = await hostileServer((response, { url: path }) => {
     const { pathname, searchParams } = new URL(path, 'http://s');
     const answer = (body: object, status = 200) => json(body, status)(response, { url: path } as never);
     if (pathname === '/api/v1/benchmarks')
       return answer({
-        items: Object.keys(benchmarks).map(bench_id => ({ bench_id, label: bench_id })),
+        items: [...unreadable, ...Object.keys(benchmarks).map(bench_id => ({ bench_id, label: bench_id }))],
         has_more: false,
       });
     const [, ended] = /^\/api\/v1\/eval\/(evr_\w+)$/.exec(pathname) ?? [];
@@ -60,4 +67,59 @@ it('--since last finds what ended on a later page, and says what it could not re
   const { code, notes } = await cli('watch', ['--since', 'last']);
   expect(notes).toContain('So it is not known what has ended since you last looked.');
   expect(code).toBe(exitCodes.endUnseen);
+});
+
+it('counts a benchmark whose record cannot be read as unread (attack35 B2)', async () => {
+  const cli = await cliWith({ b1: [[run('evr_old', 'completed')]] }, ['no record']);
+  for (const args of [[], ['--since', 'last']]) {
+    const { code, notes } = await cli('watch', args);
+    expect(notes).toContain('Not all runs could be read: 1 benchmark could not be read');
+    expect(notes).not.toMatch(/Nothing (?:is running|has ended)/);
+    expect(code).toBe(exitCodes.endUnseen);
+  }
+});
+
+it('claims nothing about lists that the service does not offer (attack35 B2)', async () => {
+  const benchmarks = json({ items: [{ bench_id: 'b1', label: 'b1' }], has_more: false });
+  const { url } = await hostileServer((response, request) =>
+    (request.url.startsWith('/api/v1/benchmarks') ? benchmarks : json({}, 501))(response, request),
+  );
+  const cli = cliOn({ baseUrl: url, apiKey });
+  const only =
+    'This service does not list runs, training runs or deployments: only those seen on this machine are known.';
+  expect(await cli('watch', [])).toEqual({ code: 0, out: '', notes: `${only}\nNothing is known to be running.` });
+  const nothing = 'Nothing is known to have ended, failed or stalled since you last looked.';
+  expect(await cli('watch', ['--since', 'last'])).toEqual({ code: 0, out: '', notes: `${nothing}\n${only}` });
+});
+
+it('--since last gives no all-clear if what ran when last seen cannot be read', async () => {
+  let status = 200;
+  const { url } = await hostileServer((response, request) => {
+    const answer = (body: object, code = 200) => json(body, code)(response, request);
+    if (request.url.startsWith('/api/v1/eval/evr_1')) return answer(run('evr_1', 'running'), status);
+    return answer({ items: [], has_more: false });
+  });
+  const cli = cliOn({ baseUrl: url, apiKey });
+  await cli('get', ['run', 'evr_1']);
+  status = 500;
+  const { code, notes } = await cli('watch', ['--since', 'last']);
+  expect(notes).toMatch(/evr_1 could not be read: .*[^.]\. So it is not known what has ended since you last looked\./);
+  expect(code).toBe(exitCodes.endUnseen);
+});
+
+it('says what takes long while it reads lists', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const read = Promise.withResolvers<Page<object>>();
+  const list = () => ({ key: ['runs'], id: () => 'evr_1', readPage: () => read.promise });
+  const notes: string[] = [];
+  const context = { signal: new AbortController().signal, noteWait: (text: string) => void notes.push(text) };
+  const lists = readWatchLists([{ ...resourceOrThrow('runs'), list }], context as unknown as CommandContext);
+  await vi.advanceTimersByTimeAsync(2_900);
+  expect(notes).toEqual([]);
+  await vi.advanceTimersByTimeAsync(200);
+  expect(notes).toEqual(['Reading all pages of runs, which may take a while.']);
+  read.resolve({ items: [], has_more: false, next_cursor: null, dropped: 0 });
+  expect(await lists).toMatchObject({ unread: [], unlisted: [] });
+  expect(vi.getTimerCount()).toBe(0);
 });

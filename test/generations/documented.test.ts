@@ -281,20 +281,23 @@ describe('an evaluation whose status the service never says (C2)', () => {
 
   it.each([['runs'], []])('names what may still be running: watch %s', async (...args) => {
     const cli = await rewarded(2);
-    expect(await cli('watch', args)).toEqual({ code: 0, out: '', notes: 'Nothing is running.' });
+    const names = args.length > 0 ? 'runs' : 'runs, training runs or deployments';
+    const seen = `This service does not list ${names}: only those seen on this machine are known.`;
+    const nothing = `${seen}\nNothing is known to be running.`;
+    expect(await cli('watch', args)).toEqual({ code: 0, out: '', notes: nothing });
     await cli('evaluate', ['t-words', ...model, '--name', 'ev']);
     const advice = (id: string) =>
       `To wait for one by its rewards: benchtop watch ${id} --until rewards=N, or --until quiet=60s.`;
     expect(await cli('watch', args)).toEqual({
       code: 6,
       out: '',
-      notes: `The service does not report whether ev is still running. ${advice(startedRun)}`,
+      notes: `The service does not report whether ev is still running. ${advice(startedRun)}\n${seen}`,
     });
     await cli('get', ['run', documentedIds.oldRun]);
     const unreported = {
       code: 6,
       out: '',
-      notes: `The service does not report which of 2 runs are still running. ${advice('ID')}`,
+      notes: `The service does not report which of 2 runs are still running. ${advice('ID')}\n${seen}`,
     };
     expect(await cli('watch', args)).toEqual(unreported);
     // Neither was asked for: the old one may have ended with fewer rewards.

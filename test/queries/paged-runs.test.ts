@@ -70,7 +70,7 @@ it('reads all runs of all benchmarks, and ends at a cursor that leads back, whic
   expect(await reader.readRest()).toBe('complete');
   expect(reader.data).toMatchObject({
     complete: false,
-    notes: ['The service reports more rows, but gives no way to read them'],
+    notes: ['There may be more rows, but the service gives no way to read them'],
   });
   expect(reader.data.rows).toHaveLength(7 + 4 + 1);
   expect(asked().filter(url => url.includes('/ring/')).length).toBeLessThan(4);

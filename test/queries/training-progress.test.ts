@@ -176,8 +176,8 @@ it('has the time at which it was seen leaving the queue, in the record as in the
   const [listed] = await read();
   expect([record.began_at, listed?.began_at]).toEqual([began_at, began_at]);
   // `read` remembers the row, without its own field (attack35).
-  expect(memory.find('training', 'r')).toMatchObject({ beganAt: began_at, record: times });
-  expect(memory.find('training', 'r')?.record).not.toHaveProperty('began_at');
+  expect(memory.seen.find('training', 'r')).toMatchObject({ beganAt: began_at, record: times });
+  expect(memory.seen.find('training', 'r')?.record).not.toHaveProperty('began_at');
   const texts = trainingColumns
     .filter(({ id }) => id === 'took' || id === 'queued')
     .map(each => cellText(each, record));

@@ -141,7 +141,7 @@ it('remembers no late answer over the end of a run (attack35)', () => {
   answer('running', 1);
   answer('completed', 3);
   answer('running', 2);
-  expect(remembered.find('run', 'evr_1')).toMatchObject({ status: 'completed', record: { status: 'completed' } });
+  expect(remembered.seen.find('run', 'evr_1')).toMatchObject({ status: 'completed', record: { status: 'completed' } });
 });
 
 it('gives a line the record of its current status (attack35)', () => {

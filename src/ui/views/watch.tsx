@@ -4,14 +4,17 @@
  */
 
 import { useMemo } from 'react';
+import { enumerated } from '../../base/enumerated.ts';
 import { largestOf, minOf } from '../../base/many.ts';
 import type { Deployment } from '../../contract/deployments.ts';
 import { hasEnded, isUnknown } from '../../contract/status.ts';
 import type { Command, HintRank } from '../../present/command.ts';
 import { describeMean } from '../../present/mean.ts';
 import { ageOf, agoOf, describeRunTime } from '../../present/times.ts';
-import { cachedQuery } from '../../queries/live-query.ts';
+import { isWhole } from '../../queries/lists/list-query.ts';
+import type { ListData } from '../../queries/lists/list-source.ts';
 import { countsBeside } from '../../queries/run-mean.ts';
+import { pluralName } from '../../resources/define.ts';
 import { shortFacts } from '../../resources/deployments.ts';
 import { describeBest, describeHeldOut } from '../../resources/describe-held-out.ts';
 import { summaryOf } from '../../resources/inbox.ts';
@@ -105,12 +108,18 @@ function useColumns(rows: readonly WatchedResource[], room: number) {
   );
 }
 
-/** Whether running work may be on pages of a list that have not been read. */
-const isPartlyRead = (workbench: Workbench): boolean =>
-  countedLists.some(({ runs, source }) => {
-    const isRead = runs && cachedQuery(workbench, source.key)?.state.data !== undefined;
-    return isRead && workbench.lists.find(source.key)?.extent.complete === false;
+/** Shown if there are no lines. Running work may be in lists that the service does not offer, or in unread rows. */
+function describeNone(workbench: Workbench): string {
+  const read = countedLists.flatMap(({ resource, runs, source }) => {
+    const data = runs ? workbench.cache.getQueryData<ListData<object>>(source.key) : undefined;
+    return data ? [{ name: pluralName(resource), data }] : [];
   });
+  const unlisted = read.filter(({ data }) => data.remembered_at !== undefined).map(({ name }) => name);
+  if (unlisted.length > 0)
+    return `Nothing that was seen on this machine is running or pinned; this service does not list ${enumerated(unlisted, 'or')}`;
+  const isAllRead = read.every(({ data }) => isWhole(data));
+  return `Nothing is running or pinned${isAllRead ? '' : ' in the rows that have been read'}`;
+}
 
 export function WatchView() {
   const workbench = useWorkbench();
@@ -134,11 +143,7 @@ export function WatchView() {
       rowsAt={oldestRead(rows)}
       header={useSummaryLines(rows)}
       columns={columns}
-      emptyText={
-        (isPartlyRead(workbench)
-          ? 'Nothing is running or pinned in the pages of the lists that have been read'
-          : 'Nothing is running or pinned') + advise({ command: recordCommands.pin, words: 'pins a row' })
-      }
+      emptyText={describeNone(workbench) + advise({ command: recordCommands.pin, words: 'pins a row' })}
       open={row => (row.group ? () => keep(toggled(grouping, row.id)) : placeOfLine(workbench, row))}
       facts={row => factsOfLine(workbench, row)}
       preview={LinePreview}

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Operation } from '../../../src/contract/endpoints.ts';
-import { ServiceError } from '../../../src/service/errors.ts';
+import { CapabilityMissingError, ServiceError } from '../../../src/service/errors.ts';
 import { RememberedStore } from '../../../src/store/store.ts';
 import { eventually } from '../../eventually.ts';
 import { notFound, pageOf } from '../../queries/scripted-service.ts';
@@ -55,7 +55,20 @@ it('Watch does not deny that something runs while a list has pages that were not
   const deployment = { deployment_id: 'dep_1', deployment_name: 'one', status: 'terminated' };
   service.answers.listDeployments = () => ({ ...pageOf([deployment]), has_more: true, next_cursor: 'next' });
   const screen = openWorld(service, { view: 'watch' });
-  await screen.waitFor('Nothing is running or pinned in the pages of the lists that have been read');
+  await screen.waitFor('Nothing is running or pinned in the rows that have been read');
+});
+
+it('Watch does not deny that something runs that a list cannot read or the service does not list (attack35 B2, B3)', async () => {
+  const partly = world('completed');
+  partly.answers.listDeployments = () => ({ ...pageOf([]), dropped: 1 });
+  const screen = openWorld(partly, { view: 'watch' });
+  await screen.waitFor('Nothing is running or pinned in the rows that have been read');
+  const unlisted = world('completed');
+  unlisted.answers.listEvalRuns = unlisted.answers.listTrainingRuns = () => {
+    throw new CapabilityMissingError('listEvalRuns');
+  };
+  const other = openWorld(unlisted, { view: 'watch' });
+  await other.waitFor('Nothing that was seen on this machine is running or pinned; this service does not list runs');
 });
 
 describe('the count of a section that was never opened', () => {
