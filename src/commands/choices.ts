@@ -39,7 +39,7 @@ const columns: readonly Column<Row>[] = [
 export async function run({ flags }: CommandInput<'choices'>, io: CommandIo): Promise<number> {
   const memory = openRemembered(loadConfig(configFlags(flags), io.environment));
   try {
-    if (!memory.isOpen) throw new CommandError('The saved conversations cannot be read.', exitCodes.failed);
+    if (!memory.file.isOpen) throw new CommandError('The saved conversations cannot be read.', exitCodes.failed);
     const saved = savedChoices(memory);
     const titles = new Map(memory.chats().map(({ id, title }) => [id, title]));
     const choices = saved.map(({ pair: _, at, ...choice }) => ({

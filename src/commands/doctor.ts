@@ -293,10 +293,10 @@ async function* settingsFindings(config: Config): AsyncGenerator<Finding> {
 
 /** Whether seen resources are remembered. */
 function memoryFinding(memory: RememberedStore, stateFolder: string): Finding {
-  const damage = memory.damage();
+  const damage = memory.file.damage();
   const problem =
-    memory.problem ??
-    memory.setAside ??
+    memory.file.problem ??
+    memory.file.setAside ??
     (damage &&
       clean`remembered.db in ${stateFolder} is damaged (${damage}): some history cannot be read, and trajectory uploads may send nothing. Move it away to start a new history, without the record of earlier uploads`);
   const words = problem ?? 'resources seen are remembered between sessions';

@@ -222,7 +222,7 @@ export async function importAll(
   const notes = await readNotes(path, io);
   return withNotes(flags, io, async ({ memory, read }) => {
     const merged = memory.notes.merge(notes);
-    if (!merged) throw new CommandError(`${memory.problem ?? 'The notes could not be saved'}.`, exitCodes.failed);
+    if (!merged) throw new CommandError(`${memory.file.problem ?? 'The notes could not be saved'}.`, exitCodes.failed);
     io.note(describeMerge(merged));
     for (const { label, id, message, author } of merged.renamed) {
       const where = message > 0 ? `, message ${message}` : '';

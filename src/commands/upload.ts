@@ -174,7 +174,8 @@ async function uploadBenchmark(folder: string, flags: Flags, context: CommandCon
   const job = new BenchmarkUpload(folder, plan, memory);
   if (flags.new) job.startOver();
   if (!job.hasStarted) {
-    if (memory.setAside !== undefined) io.note(`An upload of this folder may have begun. ${memory.setAside}.`);
+    if (memory.file.setAside !== undefined)
+      io.note(`An upload of this folder may have begun. ${memory.file.setAside}.`);
     await noteNamesakes(plan.name, context);
   }
   let shownNotes = 0;

@@ -86,7 +86,7 @@ export function printInbox(flags: CommandInput<'watch'>['flags'], io: CommandIo)
     const { unread, unlisted } = await readEnds(context, inbox, statuses);
     const events = inbox.list().toReversed();
     memory.flush();
-    const lacks = [memory.problem, ...unread].filter(each => each !== undefined);
+    const lacks = [memory.file.problem, ...unread].filter(each => each !== undefined);
     if (events.length > 0) io.note(`${summaryOf(inbox)}.`);
     else if (lacks.length === 0)
       io.note(

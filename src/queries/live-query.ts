@@ -37,8 +37,7 @@ export interface LiveQuery<Data> {
 }
 
 /** A query whose data type is not known. */
-export interface AnyQuery
-  extends Pick<LiveQuery<never>, 'key' | 'activity' | 'leastMs' | 'observes' | 'reports' | 'about' | 'measures'> {
+export interface AnyQuery extends Omit<LiveQuery<never>, 'read' | 'share'> {
   readonly read: (context: QueryContext) => Promise<unknown>;
   readonly share?: (previous: never, answer: never) => unknown;
 }

@@ -54,6 +54,8 @@ const keptCommands = 100;
 export class RememberedStore {
   readonly #tables: Tables;
   readonly #scope: string;
+  /** The state of the file. */
+  readonly file: Pick<Tables, 'problem' | 'isOpen' | 'setAside' | 'damage' | 'onProblem' | 'wasWrittenElsewhere'>;
   /** Resources that any response has reported; write them with `see`. */
   readonly seen: SeenResources;
   /** The progress of training runs over time; write it with `recordProgress`. */
@@ -76,6 +78,7 @@ export class RememberedStore {
   private constructor(tables: Tables) {
     this.#tables = tables;
     this.#scope = tables.scope;
+    this.file = tables;
     this.seen = new SeenResources(tables);
     this.progress = new ProgressPoints(tables);
     this.uploads = new UploadRecords(tables);
@@ -97,31 +100,6 @@ export class RememberedStore {
 
   static inMemory(scope: Scope | string): RememberedStore {
     return new RememberedStore(tablesInMemory(scope));
-  }
-
-  /** Why data cannot be saved, as a sentence for the user; undefined if all of it can. */
-  get problem(): string | undefined {
-    return this.#tables.problem;
-  }
-
-  /** Whether there is a file to write to, or none was wanted. */
-  get isOpen(): boolean {
-    return this.#tables.isOpen;
-  }
-
-  /** Tells the user that earlier data is in a file that was set aside; undefined if there is none. */
-  get setAside(): string | undefined {
-    return this.#tables.setAside;
-  }
-
-  /** The damage to the file, in SQLite's words; undefined if there is none. Reads the whole file. */
-  damage(): string | undefined {
-    return this.#tables.damage();
-  }
-
-  /** Calls `listener` with a message when writing begins to fail; returns a function that unsubscribes. */
-  onProblem(listener: (problem: string) => void): () => void {
-    return this.#tables.onProblem(listener);
   }
 
   /** Remembers observations. They are written a little later in one batch, so no response waits for the disk. */
@@ -174,11 +152,6 @@ export class RememberedStore {
   unpin(kind: string, id: string): boolean {
     const sql = 'delete from pins where service = ? and kind = ? and id = ?';
     return this.#tables.run(sql, this.#tables.service, kind, id);
-  }
-
-  /** Whether another program has written to the file since the last call. */
-  wasWrittenElsewhere(): boolean {
-    return this.#tables.wasWrittenElsewhere();
   }
 
   /** The pins, in the order of pinning; undefined if they cannot be read. */

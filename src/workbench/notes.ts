@@ -59,7 +59,7 @@ export class Notes {
     const keys = subjects.map(({ kind, id, label, message = 0 }) => ({ kind, id, label, message, author }));
     const isSaved = remembered.notes.change(keys, change, now);
     this.readAgain();
-    return isSaved ? undefined : (remembered.problem ?? 'The note could not be saved');
+    return isSaved ? undefined : (remembered.file.problem ?? 'The note could not be saved');
   }
 
   /** The subjects of the last change to flags, by their previous flag. */

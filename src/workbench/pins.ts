@@ -22,7 +22,7 @@ export class Pins {
   }
 
   /** Applies other processes' pins. @param isNew whether another process has written since the last call */
-  readAgain(isNew = this.#remembered().wasWrittenElsewhere()): void {
+  readAgain(isNew = this.#remembered().file.wasWrittenElsewhere()): void {
     if (!isNew && !this.#isOld) return;
     const list = this.#read();
     if (list && !isDeepStrictEqual(list, this.#list)) this.#set(list);

@@ -88,7 +88,7 @@ export class Records {
   recall(isFirst = false): void {
     const { statuses, pins, inbox, notes } = this.#of;
     const remembered = this.#of.remembered();
-    const isChanged = remembered.wasWrittenElsewhere();
+    const isChanged = remembered.file.wasWrittenElsewhere();
     if (isChanged) {
       inbox.readAgain();
       pins.readAgain(true);

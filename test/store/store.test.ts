@@ -167,13 +167,13 @@ describe('the file', () => {
     const newer = Number(database.prepare('pragma user_version').get()?.['user_version']) + 1;
     setVersion(newer);
     const refused = RememberedStore.open(path, 'prod');
-    expect(refused.problem).toBe('History is kept only while the program runs: it belongs to a newer benchtop.');
+    expect(refused.file.problem).toBe('History is kept only while the program runs: it belongs to a newer benchtop.');
     refused.close();
     setVersion(0);
     database.close();
     const store = RememberedStore.open(path, 'prod');
     const words = expect.stringContaining(`The earlier history could not be read, and is in ${path}.broken-`);
-    expect([store.problem, store.setAside]).toEqual([undefined, words]);
+    expect([store.file.problem, store.file.setAside]).toEqual([undefined, words]);
     expect(store.notes.lack).toContain('Notes may be missing.');
     store.close();
   });
@@ -199,13 +199,13 @@ describe('the file', () => {
     store.close();
     // Every later program says so, until the file is moved.
     const later = RememberedStore.open(path, 'prod');
-    expect([later.problem, later.setAside, later.notes.lack]).toEqual([
+    expect([later.file.problem, later.file.setAside, later.notes.lack]).toEqual([
       undefined,
       expect.stringContaining(`is in ${path}.broken-`),
       expect.stringContaining('Notes may be missing.'),
     ]);
     for (const name of broken) rmSync(join(folder, 'state', name));
-    expect([later.setAside, later.notes.lack]).toEqual([undefined, undefined]);
+    expect([later.file.setAside, later.notes.lack]).toEqual([undefined, undefined]);
     later.close();
   });
 
@@ -216,7 +216,7 @@ describe('the file', () => {
     const holder = new DatabaseSync(path);
     holder.exec('pragma locking_mode = exclusive; begin exclusive');
     const store = RememberedStore.open(path, 'prod', 1);
-    expect(store.problem).toContain('only while the program runs');
+    expect(store.file.problem).toContain('only while the program runs');
     expect(readdirSync(join(folder, 'state')).filter(name => name.includes('.broken-'))).toEqual([]);
     store.close();
     holder.exec('rollback');
@@ -241,7 +241,7 @@ describe('the file', () => {
       for (let write = 0; write < writes; write += 1) store.rememberCommand(`command ${write}`);
       // One after the other, they would take all of this twice.
       expect(performance.now() - began).toBeLessThan(writes * busyMs);
-      expect(store.problem).toContain('locked');
+      expect(store.file.problem).toContain('locked');
     } finally {
       holder.kill('SIGKILL');
     }
@@ -254,7 +254,7 @@ describe('the file', () => {
   it('may be impossible: then all is kept in memory', () => {
     writeFileSync(join(folder, 'state'), 'a file where a folder should be');
     const store = RememberedStore.open(path, 'prod');
-    expect(store.problem).toContain('only while the program runs');
+    expect(store.file.problem).toContain('only while the program runs');
     store.see([run('a')], 1);
     expect(store.seen.list('run')).toHaveLength(1);
     store.close();
@@ -336,7 +336,7 @@ it('says once that nothing can be written any more, and of each pin that it was 
   RememberedStore.open(path, 'prod').close();
   const store = RememberedStore.open(path, 'prod', 1);
   const problems: string[] = [];
-  store.onProblem(problem => problems.push(problem));
+  store.file.onProblem(problem => problems.push(problem));
   const holder = new DatabaseSync(path);
   holder.exec('begin immediate');
   expect(store.pin({ kind: 'run', id: 'a', label: 'A' })).toBe(false);
@@ -361,7 +361,7 @@ it('is closed at an exit by a signal without waiting for a program that holds it
   holder.exec('begin immediate');
   workbench.records.started({ kind: 'run', id: 'a', label: 'A', record: {} });
   workbench.closeNow();
-  expect(store.problem).toContain('locked');
+  expect(store.file.problem).toContain('locked');
   holder.close();
 });
 

@@ -54,7 +54,7 @@ it('reads them once when they have changed, and keeps what it shows until they c
   const pins = new Pins(() => store);
   expect(pins.list()).toEqual([pin]);
   store.pin({ ...pin, id: 'evr_2' });
-  const written = vi.spyOn(store, 'wasWrittenElsewhere').mockReturnValueOnce(true).mockReturnValue(false);
+  const written = vi.spyOn(store.file, 'wasWrittenElsewhere').mockReturnValueOnce(true).mockReturnValue(false);
   const reads = vi.spyOn(store, 'pinned').mockReturnValueOnce(undefined);
   pins.readAgain();
   expect(pins.list()).toEqual([pin]);

@@ -80,7 +80,7 @@ function useEventToasts(showToast: Shell['toast']): void {
   const connection = useConnection();
   const failures = useFailures();
   useEffect(() => {
-    const [warning = remembered.problem ?? remembered.setAside] = connection.warnings;
+    const [warning = remembered.file.problem ?? remembered.file.setAside] = connection.warnings;
     if (warning !== undefined) showToast({ kind: 'warning', text: warning, news: true });
   }, [connection.warnings, remembered, showToast]);
   const unread = useFile('problem');
@@ -88,7 +88,7 @@ function useEventToasts(showToast: Shell['toast']): void {
     if (unread !== undefined) showToast({ kind: 'warning', text: unread, news: true });
   }, [unread, showToast]);
   useEffect(
-    () => remembered.onProblem(problem => showToast({ kind: 'warning', text: problem, news: true })),
+    () => remembered.file.onProblem(problem => showToast({ kind: 'warning', text: problem, news: true })),
     [remembered, showToast],
   );
 

@@ -67,7 +67,7 @@ export function usePin(resources: readonly ResourceRef[]): () => string {
   return () => {
     const others = resources.filter(({ kind, id }) => !pins.has(kind, id));
     const changed = (others.length > 0 ? others : resources).filter(each => pins.toggle(each) !== undefined);
-    if (changed.length === 0) return `Watch is unchanged. ${remembered.problem ?? ''}`.trim();
+    if (changed.length === 0) return `Watch is unchanged. ${remembered.file.problem ?? ''}`.trim();
     const words = others.length > 0 ? 'Pinned to Watch' : 'No longer pinned';
     return resources.length > 1 ? `${words}: ${changed.length}` : words;
   };

@@ -117,7 +117,7 @@ export function InboxView() {
       source={source}
       rows={rows}
       columns={columns}
-      emptyText={remembered.problem === undefined ? nothingNew : notKept}
+      emptyText={remembered.file.problem === undefined ? nothingNew : notKept}
       open={placeOfRef}
       below={row => reasonOf(row, rewardRange)}
       facts={row => eventFacts(row, workbench, describeHint)}
