@@ -39,8 +39,8 @@ import { withTrainingNames } from '../resources/run-columns.ts';
 import { namedRun } from '../resources/run-places.ts';
 import { runs } from '../resources/runs.ts';
 import { training } from '../resources/training.ts';
-import { describeUngraded, regradeRewards } from '../rollouts/regrade.ts';
-import { describeGrader, type Regrader } from '../rollouts/regraders.ts';
+import { regradeAll, regradedRuns, rolloutsIn } from '../rollouts/regrade.ts';
+import { describeGrader, describeRewardsBy } from '../rollouts/regraders.ts';
 import { naming } from '../service/errors.ts';
 import { type Note, savedNotes } from '../store/notes.ts';
 import { rememberedAt } from '../store/seen.ts';
@@ -307,7 +307,7 @@ async function compareMany(
       const textOf = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string =>
         flags.markdown ? markdownText(rows, columns) : rowsText(rows, columns, 'table', io);
       const words = [
-        ...(grader === undefined ? [] : [clean`Rewards by the grader ${grader}.`]),
+        ...(grader === undefined ? [] : [`${describeRewardsBy(grader)}.`]),
         describeFamilyIntervals(grid, options.confidence),
         ...verdicts,
       ].join(flags.markdown ? '\n\n' : '\n');
@@ -370,39 +370,6 @@ async function comparePair(
   return code;
 }
 
-/**
- * Replaces the rewards of the runs with another grader's. Notes how many rollouts it graded, and returns whether it
- * graded all that had ended.
- */
-async function regradeRuns(
-  runs: readonly ComparedRun[],
-  grader: Regrader,
-  context: CommandContext,
-): Promise<{ readonly items: readonly ComparedRun[]; readonly isGraded: boolean }> {
-  const items: ComparedRun[] = [];
-  let isGraded = true;
-  for (const run of runs) {
-    const { rewards, graded, ungraded, unnamed, failed, running } = await regradeRewards(
-      run.read.rewards,
-      grader,
-      context,
-    );
-    const others = [
-      failed > 0 && `${failed} failed`,
-      running > 0 && `${running} running`,
-      unnamed > 0 && `${unnamed} without a trajectory`,
-      ungraded.length > 0 && clean`${ungraded.length} not gradable (${describeUngraded(ungraded)})`,
-    ].filter(each => each !== false);
-    context.io.note(
-      [clean`${run.name}: ${graded} of ${counted(rewards.length, 'rollout')} regraded`, ...others].join(', '),
-    );
-    // The recorded mean is the other grader's.
-    items.push({ ...run, read: { ...run.read, rewards, recorded: undefined, failed } });
-    isGraded &&= ungraded.length + unnamed === 0;
-  }
-  return { items, isGraded };
-}
-
 /** Reads the rewards of the runs, and compares them. */
 async function compareFound(
   found: readonly Compared[],
@@ -414,14 +381,16 @@ async function compareFound(
   const { io } = context;
   const named = found.map(({ id, ids, name, row }) => {
     const pool = ids.length > 1 ? ids : undefined;
-    return { eval_run_id: id, name, model: describeModel(row, true) || undefined, options: optionsOf(row), pool };
+    return { id, name, model: describeModel(row, true) || undefined, options: optionsOf(row), pool };
   });
   const { items: own, dropped, note } = await comparedRuns(named).readPage({ ...context, query: {} });
   if (note) io.note(note);
   if (dropped > 0) io.note(`${counted(dropped, 'reward')} could not be read: not counted in these means.`);
-  const { items, isGraded } = chosen
-    ? await regradeRuns(own, chosen.graderFor(context.service, options.range), context)
-    : { items: own, isGraded: true };
+  const grader = chosen?.graderFor(context.service, options.range);
+  const regraded = grader && regradedRuns(own, await regradeAll(rolloutsIn(own), grader, context));
+  for (const { words } of regraded ?? []) io.note(words);
+  const items = regraded?.map(({ run }) => run) ?? own;
+  const isGraded = regraded?.every(each => each.isGraded) ?? true;
   if (flags.rewardRange !== undefined) checkRange(items, options.range);
   const pools = found.map(({ ids }) => ids);
   const notes = savedNotes(context.memory);

@@ -11,6 +11,7 @@ import {
   regradedColumns,
   regradedInOrder,
   regradeFacts,
+  separateGrades,
   summariseRegrade,
 } from '../rollouts/regrade.ts';
 import { counted } from '../text/numbers.ts';
@@ -34,14 +35,8 @@ export async function run({ args: [word = ''], flags }: CommandInput<'regrade'>,
     if (problem !== undefined)
       throw new CommandError(`--pass-at takes ${problem}. Other rewards need --reward-range LO..HI.`);
     const { id, ...rollouts } = await readRollouts(named, context);
-    const graded: Regraded[] = [];
-    const left = { failed: 0, running: 0 };
-    await regradeAll(rollouts.rows, grader.graderFor(context.service, range), context, {
-      onGraded: row => void graded.push(row),
-      onLeftOut: state => {
-        left[state] += 1;
-      },
-    });
+    const grades = await regradeAll(rollouts.rows, grader.graderFor(context.service, range), context);
+    const { rows: graded, left } = separateGrades(grades);
     const summary = summariseRegrade(graded, { range, passAt: flags.passAt });
     const { passAt } = summary;
     const all = regradedInOrder(graded, passAt);

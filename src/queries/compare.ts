@@ -3,7 +3,6 @@
 import { enumerated } from '../base/enumerated.ts';
 import { type BySide, type Side, sides } from '../base/sides.ts';
 import { mean, meanDifference } from '../base/statistics.ts';
-import type { EvalRun } from '../contract/evaluations.ts';
 import { unreadableIn } from '../contract/lists.ts';
 import { hasEnded } from '../contract/status.ts';
 import { naming } from '../service/errors.ts';
@@ -204,10 +203,8 @@ export interface ComparedRun {
 }
 
 /** The runs' rewards, one row per run. Takes one or a few requests per run. */
-export function comparedRuns(
-  runs: readonly (Pick<EvalRun, 'eval_run_id'> & Pick<ComparedRun, 'name' | 'model' | 'options' | 'pool'>)[],
-): ListSource<ComparedRun> {
-  const pools = runs.map(({ eval_run_id, pool = [eval_run_id] }) => pool);
+export function comparedRuns(runs: readonly Omit<ComparedRun, 'read'>[]): ListSource<ComparedRun> {
+  const pools = runs.map(({ id, pool = [id] }) => pool);
   const readAll = comparedReads(pools);
   return {
     key: [...evaluationKeys.all, 'compared', ...pools],
@@ -216,7 +213,7 @@ export function comparedRuns(
     activity: rows => (rows.every(({ read }) => hasEnded(read.status)) ? 'settled' : 'open'),
     readPage: async context => {
       const { reads, ...page } = await readAll(context);
-      const rows = runs.map(({ eval_run_id: id, name, model, options, pool }, index): ComparedRun => {
+      const rows = runs.map(({ id, name, model, options, pool }, index): ComparedRun => {
         const { certainty: _, ...read } = reads[index] as ReadRewards;
         return { id, name, model, options, pool, read };
       });

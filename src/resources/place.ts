@@ -54,7 +54,7 @@ interface Places {
     /** The rollout that the comparison opens, if another one of its task is shown. */
     readonly listed?: string;
     /** The grade from a regrading, in words. */
-    readonly graded?: string;
+    readonly graded?: string | undefined;
   };
   /** Two evaluation runs, task by task. */
   readonly compare: {
@@ -64,6 +64,8 @@ interface Places {
     readonly isUndated?: true;
     /** The task to begin at. */
     readonly at?: string;
+    /** The regrading of this session that gives the rewards, and its grader; by default, the rewards are the stored ones. */
+    readonly regrading?: { readonly id: string; readonly grader: string };
   };
   /** Several evaluation runs; one is the base. */
   readonly 'compare-many': { readonly runs: readonly NamedRun[]; readonly base: string };
@@ -137,6 +139,8 @@ interface Twin {
   readonly of: string;
   /** Whether the other run is the base. */
   readonly isBase: boolean;
+  /** Its grade from a regrading, in words. */
+  readonly graded?: string | undefined;
 }
 
 /** A set of rollouts; an empty scope means the rollouts of all runs. */

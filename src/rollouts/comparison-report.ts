@@ -212,7 +212,7 @@ async function* comparisonBlocks(
 ): Blocks {
   const by = comparisonOptions(context.compare);
   const named = runs.map((run, index) => ({
-    eval_run_id: run.eval_run_id,
+    id: run.eval_run_id,
     name: names[index] ?? '',
     model: describeModel(run, true) || undefined,
   }));

@@ -2,7 +2,6 @@
 import { errorMessage } from '../base/errors.ts';
 import { inParallel } from '../base/in-parallel.ts';
 import { trimEnd } from '../base/trim.ts';
-import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { type Column, idColumn } from '../present/column.ts';
 import { type Fact, withValue } from '../present/fact.ts';
 import { numberColumn } from '../present/number-columns.ts';
@@ -17,10 +16,12 @@ import {
   withinRange,
 } from '../present/statistics/tasks.ts';
 import { type GroupRollout, unfinishedState } from '../present/task-groups.ts';
+import type { ComparedRun } from '../queries/compare.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { trajectoryQuery } from '../queries/trajectories.ts';
 import { limitsFact } from '../resources/comparison.ts';
 import { counted, difference, percent, reward } from '../text/numbers.ts';
+import { clean } from '../text/sanitise.ts';
 import { GraderError, type Regrader } from './regraders.ts';
 
 type Unended = NonNullable<ReturnType<typeof unfinishedState>>;
@@ -61,69 +62,130 @@ export const regradedColumns = (passAt: number): readonly Column<Regraded>[] => 
   idColumn(row => row.trajectory_id, false),
 ];
 
-/** Callbacks for each rollout, in order of completion. */
-interface Regrading {
-  readonly onGraded: (row: Regraded) => void;
-  /** For a rollout without an answer to grade, because it failed or is still running. */
-  readonly onLeftOut: (state: Unended) => void;
+/** The new reward and the reason for it, for the reader, which otherwise shows the stored reward. */
+export function describeGraded({ error, new_reward: graded, explanation }: Regraded): string {
+  const grade = `New reward ${reward(graded)}, not stored`;
+  return error === undefined ? [grade, explanation].filter(Boolean).join(': ') : `Not regraded: ${error}`;
 }
+
+/** A rollout without an answer to grade. */
+interface Unfinished {
+  readonly trajectory_id: string;
+  readonly unfinished: Unended;
+}
+
+export type Grade = Regraded | Unfinished;
+
+/** Separates the graded rollouts from those without an answer. */
+export function separateGrades(grades: readonly Grade[]): {
+  readonly rows: readonly Regraded[];
+  readonly left: LeftOut;
+} {
+  const left = { failed: 0, running: 0 };
+  const rows = grades.flatMap(grade => {
+    if (!('unfinished' in grade)) return grade;
+    left[grade.unfinished] += 1;
+    return [];
+  });
+  return { rows, left };
+}
+
+/** A rollout to grade. */
+export type Gradable = GroupRollout & { readonly trajectory_id: string };
 
 /**
  * Grades rollouts, a few at a time. Leaves out those that failed or are running: immediately if the list has statuses,
  * otherwise once each has been read.
  *
+ * @param onGrade called after each rollout with all grades so far
  * @throws the signal's reason when it aborts
  * @throws GraderError if the grader can grade no rollout
  */
 export async function regradeAll(
-  rows: readonly (GroupRollout & { readonly trajectory_id: string })[],
+  rows: readonly Gradable[],
   grader: Regrader,
   context: QueryContext,
-  { onGraded, onLeftOut }: Regrading,
-): Promise<void> {
+  onGrade?: (grades: readonly Grade[]) => void,
+): Promise<readonly Grade[]> {
+  const grades: Grade[] = [];
+  const add = (grade: Grade): void => {
+    grades.push(grade);
+    onGrade?.(grades);
+  };
   const gradable = rows.filter(row => {
-    const state = unfinishedState(row);
-    if (state) onLeftOut(state);
-    return !state;
+    const unfinished = unfinishedState(row);
+    if (unfinished) add({ trajectory_id: row.trajectory_id, unfinished });
+    return !unfinished;
   });
   await inParallel(gradable, async row => {
     const { trajectory_id } = row;
     const before = { trajectory_id, task_id: row.task_id ?? undefined, reward: row.reward ?? undefined };
     try {
       const trajectory = await trajectoryQuery(trajectory_id).read(context);
-      const state = unfinishedState(trajectory);
-      if (state) return onLeftOut(state);
+      const unfinished = unfinishedState(trajectory);
+      if (unfinished) return add({ trajectory_id, unfinished });
       const { reward: new_reward, explanation } = await grader(trajectory, context.signal);
-      onGraded({ ...before, new_reward, explanation, error: undefined });
+      add({ ...before, new_reward, explanation, error: undefined });
     } catch (error) {
       context.signal.throwIfAborted();
       if (error instanceof GraderError) throw error;
-      onGraded({ ...before, new_reward: undefined, explanation: '', error: errorMessage(error) });
+      add({ ...before, new_reward: undefined, explanation: '', error: errorMessage(error) });
     }
   });
+  return grades;
 }
 
-/**
- * A run's rewards by another grader. Rollouts that it cannot grade have none.
- *
- * @throws the signal's reason when it aborts
- */
-export async function regradeRewards(rewards: readonly TrajectoryReward[], grader: Regrader, context: QueryContext) {
-  const graded = new Map<string, number>();
-  const ungraded: Regraded[] = [];
-  const left = { failed: 0, running: 0 };
-  const rows = rewards.flatMap(each => (each.trajectory_id ? { ...each, trajectory_id: each.trajectory_id } : []));
-  await regradeAll(rows, grader, context, {
-    onGraded: row => {
-      if (row.new_reward === undefined) ungraded.push(row);
-      else graded.set(row.trajectory_id, row.new_reward);
-    },
-    onLeftOut: state => {
-      left[state] += 1;
-    },
+/** The rollouts of compared runs, each once. */
+export const rolloutsIn = (runs: readonly ComparedRun[]): readonly Gradable[] => [
+  ...new Map(
+    runs.flatMap(({ read }) =>
+      read.rewards.flatMap(each =>
+        each.trajectory_id ? [[each.trajectory_id, { ...each, trajectory_id: each.trajectory_id }] as const] : [],
+      ),
+    ),
+  ).values(),
+];
+
+/** A compared run with the rewards of another grader. Rollouts that it has not graded have none. */
+export interface RegradedRun {
+  readonly run: ComparedRun;
+  /** How many of its rollouts were graded, and why not the others. */
+  readonly words: string;
+  /** Whether all of its rollouts that had ended could be read and graded. */
+  readonly isGraded: boolean;
+  /** Whether all of its rollouts were graded. */
+  readonly isWhole: boolean;
+}
+
+export function regradedRuns(runs: readonly ComparedRun[], grades: readonly Grade[]): readonly RegradedRun[] {
+  const byId = new Map(grades.map(grade => [grade.trajectory_id, grade]));
+  return runs.map(run => {
+    const { rewards } = run.read;
+    const own = rewards.map(({ trajectory_id }) => byId.get(trajectory_id ?? ''));
+    const { rows, left } = separateGrades(own.filter(grade => grade !== undefined));
+    const ungraded = rows.filter(row => row.new_reward === undefined);
+    const unnamed = rewards.filter(({ trajectory_id }) => !trajectory_id).length;
+    const stopped = rewards.length - unnamed - rows.length - left.failed - left.running;
+    const words = [
+      clean`${run.name}: ${rows.length - ungraded.length} of ${counted(rewards.length, 'rollout')} regraded`,
+      left.failed > 0 && `${left.failed} failed`,
+      left.running > 0 && `${left.running} running`,
+      unnamed > 0 && `${unnamed} without a trajectory`,
+      ungraded.length > 0 && clean`${ungraded.length} not gradable (${describeUngraded(ungraded)})`,
+      stopped > 0 && `stopped before ${stopped}`,
+    ];
+    const regraded = rewards.map((each, index) => {
+      const grade = own[index];
+      return { ...each, reward: (grade && 'new_reward' in grade ? grade.new_reward : undefined) ?? null };
+    });
+    return {
+      // The recorded mean is the stored grader's.
+      run: { ...run, read: { ...run.read, rewards: regraded, recorded: undefined, failed: left.failed } },
+      words: words.filter(each => each !== false).join(', '),
+      isGraded: ungraded.length + unnamed + stopped === 0,
+      isWhole: rows.length - ungraded.length === rewards.length,
+    };
   });
-  const regraded = rewards.map(each => ({ ...each, reward: graded.get(each.trajectory_id ?? '') ?? null }));
-  return { rewards: regraded, graded: graded.size, ungraded, unnamed: rewards.length - rows.length, ...left };
 }
 
 const maxReasons = 3;

@@ -55,6 +55,9 @@ export function describeGrader(choice: GraderChoice): string {
   return choice.kind === 'local' ? choice.words : choice.line;
 }
 
+/** Names the grader behind the rewards of a comparison. The sentence has no full stop. */
+export const describeRewardsBy = (grader: string): string => clean`Rewards by the grader ${grader}`;
+
 /** The grader that the service stored with a rollout. It contains the task's expected value. */
 function storedGrader(trajectory: Trajectory): Record<string, unknown> {
   const stored = own<unknown>(trajectory, 'grader');

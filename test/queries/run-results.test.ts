@@ -136,7 +136,7 @@ it('says which rewards a comparison leaves out', async () => {
   expect(items).toHaveLength(1);
   const mean = '0.500 over 3 rewards';
   expect(note).toBe(`2 rewards have no task and cannot be compared. The means are ${mean} and ${mean}`);
-  const three = ['evr_1', 'evr_2', 'evr_3'].map(id => ({ eval_run_id: id, name: id }));
+  const three = ['evr_1', 'evr_2', 'evr_3'].map(id => ({ id, name: id }));
   const grid = await comparedRuns(three).readPage({ ...answers, query: {} });
   expect(grid.note).toBe(`3 rewards have no task and cannot be compared. The means are ${mean}, ${mean} and ${mean}`);
 });

@@ -188,8 +188,9 @@ const beforeCrumb = 'Runs › '.length;
 const betweenRuns = ' vs ';
 const minNameWidth = 10;
 
-/** Both names, if there is room to distinguish them. */
+/** Both names, if there is room to distinguish them; below a comparison of the stored rewards, only the grader. */
 function comparedCrumb(place: Place<'compare'>, room: number): string | undefined {
+  if (place.regrading) return clean`by ${place.regrading.grader}`;
   const [base, fresh] = [sanitiseLine(place.base.name), sanitiseLine(place.new.name)];
   const each = Math.floor((room - beforeCrumb - betweenRuns.length) / 2);
   if (each < minNameWidth || base === fresh) return undefined;
@@ -248,7 +249,10 @@ export const registry: Registry = {
       crumb: comparedCrumb,
       component: lazyView(async () => (await import('./runs/compare.tsx')).CompareView),
       about: aboutIntervals,
-      commands: [compareCommands.swap, compareCommands.other, rolloutCommands.tasks, sideCommands.pair],
+      commands: [
+        ...[compareCommands.swap, compareCommands.other, rolloutCommands.tasks, sideCommands.pair],
+        ...[regradeCommands.open, compareCommands.stored, regradeCommands.stop],
+      ],
     }),
     view('compare-many', 'Comparison', {
       crumb: ({ runs }) => `${runs.length} runs`,

@@ -78,6 +78,8 @@ const sharedKeys = [
   'esc: go.up, lengths.stop, list.clear-filter, list.stop',
   'esc: go.up, list.clear-filter, list.stop, regrade.stop',
   'esc: go.up, list.clear-filter, list.stop, texts.stop',
+  // Of a comparison by the stored rewards, and of one by other rewards.
+  'R: compare.stored, rollouts.regrade',
   // Of two marked rollouts, and of their run.
   '=: rollouts.pair, run.compare',
   // Of runs of one kind.

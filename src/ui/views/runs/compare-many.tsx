@@ -58,7 +58,7 @@ const describePools = (runs: readonly NamedRun[], keyOf: ReturnType<typeof useKe
 /** The list that reads the runs, their comparison with the base, and the tasks on which they differ most. */
 function useGrid({ runs, base }: ViewProps<'compare-many'>['place']) {
   const { compare } = useWorkbench();
-  const source = useMemo(() => comparedRuns(runs.map(({ id, ...run }) => ({ ...run, eval_run_id: id }))), [runs]);
+  const source = useMemo(() => comparedRuns(runs), [runs]);
   const { rows: read } = useList(source, 'visible');
   const haveEnded = read.length > 0 && !read.some(run => isRunning(run.read.status));
   const { data: ends } = useLive(answerEndsQuery(runs.map(idsOf)), haveEnded ? 'visible' : 'hidden');

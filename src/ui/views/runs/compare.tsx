@@ -8,7 +8,15 @@ import { type Fact, referenceFact } from '../../../present/fact.ts';
 import { describeNotesOf } from '../../../present/notes.ts';
 import { formatInterval } from '../../../present/number-columns.ts';
 import { type ComparedRuns, ofSameRun } from '../../../present/statistics/comparison.ts';
-import { type ComparedTask, comparison, isChanged, lostBy, rolloutsToShow } from '../../../queries/compare.ts';
+import {
+  type ComparedTask,
+  compareTasks,
+  comparison,
+  isChanged,
+  lostBy,
+  rolloutsToShow,
+} from '../../../queries/compare.ts';
+import { rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
 import { answerEndsQuery } from '../../../resources/answer-ends.ts';
 import {
   comparability,
@@ -26,7 +34,11 @@ import { recordPlace } from '../../../resources/define.ts';
 import type { NamedRun, Place } from '../../../resources/place.ts';
 import { idsOf, pooledReason, poolingProblem } from '../../../resources/pools.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
+import { describeGraded, regradedRuns } from '../../../rollouts/regrade.ts';
+import { describeRewardsBy } from '../../../rollouts/regraders.ts';
+import { describeNoGrades, describeProgress, isUnderWay, Regrading } from '../../../rollouts/regrading.ts';
 import { difference } from '../../../text/numbers.ts';
+import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import type { ViewProps } from '../../app/registry.ts';
@@ -38,36 +50,89 @@ import { useWorkbench } from '../../data/workbench.tsx';
 import { useKeyOf } from '../../keys/router.tsx';
 import type { StyleName, Theme } from '../../widgets/theme/theme.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
-import { compareCommands, rolloutCommands, sideCommands } from '../commands.ts';
+import { compareCommands, regradeCommands, rolloutCommands, sideCommands } from '../commands.ts';
 import { ResourceList } from '../list/resource-list.tsx';
 import { comparisonFiles } from '../record/rollout-files.ts';
 import { pairOfTwins } from '../tasks/rollout-bindings.ts';
 import { useNotes } from '../triage/use-triage.tsx';
 import { comparedHeads, comparedNames, type HeadRoom, headIndent } from './compared-heads.ts';
+import { useRegrade } from './regrade-window.tsx';
+import { useRegrading } from './regradings.ts';
+import { useRegradeForm } from './use-regrade-binding.tsx';
 
 const worstFirst = { column: 'difference', descending: false } as const;
 
-/** The rollout from the run that did worse on the task, or from the other run; each has the other as its twin. */
-function rolloutPlace(row: ComparedTask, names: BySide<string>, isOther: boolean): Place<'record'> | undefined {
+/**
+ * The rollout from the run that did worse on the task, or from the other run; each has the other as its twin.
+ *
+ * @param gradedAs the grade of a rollout in words, if the rewards are not the stored ones
+ */
+function rolloutPlace(
+  row: ComparedTask,
+  names: BySide<string>,
+  isOther: boolean,
+  gradedAs: (id: string | undefined) => string | undefined,
+): Place<'record'> | undefined {
   const shown = rolloutsToShow(row);
   const lost = lostBy(row);
   const side = isOther ? otherSide(lost) : lost;
   const id = shown[side]?.trajectory_id;
-  if (id === undefined) return isOther ? undefined : rolloutPlace(row, names, true);
+  if (id === undefined) return isOther ? undefined : rolloutPlace(row, names, true, gradedAs);
   const other = otherSide(side);
-  const twin = { id: shown[other]?.trajectory_id, name: names[other], of: names[side], isBase: other === 'base' };
-  return { ...recordPlace(trajectories, id, row.task_id), twin };
+  const twinId = shown[other]?.trajectory_id;
+  const twin = { id: twinId, name: names[other], graded: gradedAs(twinId), of: names[side], isBase: other === 'base' };
+  return { ...recordPlace(trajectories, id, row.task_id), twin, graded: gradedAs(id) };
 }
 
 /** A compared run by name, or several by id; each fact opens its run. */
 const runFacts = (side: Side, run: NamedRun): readonly Fact[] =>
   idsOf(run).map(id => ({ ...referenceFact(side, 'runs', id), ...(!run.pool && { value: run.name }) }));
 
+/** The tasks of both runs by another grader, as far as it has graded them; none before it has ended. */
+function useRegraded(place: ViewProps<'compare'>['place']) {
+  const { base, new: fresh, regrading: shown } = place;
+  const again = useRegrade();
+  const { regrading, state, stop } = useRegrading(shown?.id);
+  const regraded = useMemo(() => (state && !isUnderWay(state) ? regradedRuns(state.runs, state.grades) : []), [state]);
+  const tasks = useMemo(() => {
+    const [before, after] = [base, fresh].map(({ id }) => regraded.find(({ run }) => run.id === id)?.run.read);
+    return before && after ? compareTasks(before, after) : [];
+  }, [regraded, base, fresh]);
+  if (!shown) return undefined;
+  const grades = new Map(state?.rows.map(row => [row.trajectory_id, row]));
+  return {
+    tasks,
+    stop,
+    words: [describeRewardsBy(shown.grader), state ? describeProgress(state) : '', state?.error?.message ?? ''],
+    emptyText: state && isUnderWay(state) ? 'The tasks follow when all is graded' : describeNoGrades(state),
+    notes: [...(state?.notes ?? []), ...regraded.flatMap(({ isWhole, words }) => (isWhole ? [] : words))],
+    gradedAs: (id: string | undefined) => {
+      const row = grades.get(id ?? '');
+      return row && describeGraded(row);
+    },
+    refresh: () => {
+      if (regrading && !regrading.isRunning) again(new Regrading(place, regrading.grader, regrading.passAt), true);
+    },
+  };
+}
+
+const notGraded = (): undefined => undefined;
+
 /** The tasks of both runs, and their comparison. */
-function useComparison({ base, new: fresh }: ViewProps<'compare'>['place']) {
+function useComparison(place: ViewProps<'compare'>['place']) {
+  const { base, new: fresh, regrading } = place;
   const { compare } = useWorkbench();
-  const source = useMemo(() => comparison(idsOf(base), idsOf(fresh)), [base, fresh]);
-  const { rows, loaded } = useList(source, 'visible');
+  const regraded = useRegraded(place);
+  const id = regrading?.id;
+  const source = useMemo(
+    () =>
+      id === undefined
+        ? comparison(idsOf(base), idsOf(fresh))
+        : rowsMadeElsewhere<ComparedTask>(['compared', id], row => row.task_id),
+    [base, fresh, id],
+  );
+  const listed = useList(source, 'visible');
+  const rows = regraded?.tasks ?? listed.rows;
   const isSame = base.id === fresh.id;
   const [first] = rows;
   const hasEnded = first && !sides.some(side => isRunning(first.runs[side].status));
@@ -76,17 +141,19 @@ function useComparison({ base, new: fresh }: ViewProps<'compare'>['place']) {
     const summary = compareRuns(rows, comparisonOptions(compare), ends);
     return isSame ? ofSameRun(summary) : summary;
   }, [rows, compare, isSame, ends]);
-  return { source, rows, loaded, compared };
+  return { source, rows, loaded: regraded ? rows.length > 0 : listed.loaded, compared, regraded };
 }
 
 export function CompareView({ place }: ViewProps<'compare'>) {
-  const { base, new: fresh, isUndated = false } = place;
+  const { base, new: fresh, isUndated = false, regrading } = place;
   const { navigate, open } = useShell();
   const pane = usePane('main');
   const theme = useTheme();
   const keyOf = useKeyOf();
-  const { source, rows, loaded, compared } = useComparison(place);
+  const openForm = useRegradeForm();
+  const { source, rows, loaded, compared, regraded } = useComparison(place);
   const names = comparedNames(place);
+  const swapped = { view: 'compare', base: fresh, new: base, ...(regrading && { regrading }) } as const;
   const runNames = { base: base.name, new: fresh.name };
   const room = { width: pane.width - 2, isLow: pane.height < 18 };
   const heads = loaded ? comparisonLines(compared, names, room, theme, rows[0]?.runs) : [];
@@ -101,20 +168,23 @@ export function CompareView({ place }: ViewProps<'compare'>) {
     ...warnings.map(line => theme.styles.warning(`${headIndent}${line}`)),
     ...(isUndated ? [theme.styles.muted(truncate(undated, room.width))] : []),
   ].filter(() => loaded);
-  const lines = [...heads, ...notes, ...(loaded ? [''] : [])];
+  const grader = (regraded?.words ?? []).flatMap(words => (words === '' ? [] : wrap(sanitiseLine(words), room.width)));
+  const lines = [...grader.map(theme.styles.warning), ...heads, ...notes];
+  const { gradedAs = notGraded } = regraded ?? {};
   return (
     <ResourceList<ComparedTask>
       name="compared"
       source={source}
+      {...(regraded && { rows, notes: regraded.notes, parts: [{ refresh: regraded.refresh }] })}
       columns={comparisonColumns}
       initial={{ sort: worstFirst, at: place.at }}
-      emptyText="Neither run has a trajectory that names its task"
-      open={row => rolloutPlace(row, runNames, false)}
+      emptyText={regraded?.emptyText ?? 'Neither run has a trajectory that names its task'}
+      open={row => rolloutPlace(row, runNames, false, gradedAs)}
       opens={[
-        { command: compareCommands.other, place: row => rolloutPlace(row, runNames, true) },
+        { command: compareCommands.other, place: row => rolloutPlace(row, runNames, true, gradedAs) },
         {
           command: sideCommands.pair,
-          place: row => pairOfTwins(rolloutPlace(row, runNames, false)),
+          place: row => pairOfTwins(rolloutPlace(row, runNames, false, gradedAs)),
           why: 'One of the runs has no rollout of this task',
         },
       ]}
@@ -128,16 +198,21 @@ export function CompareView({ place }: ViewProps<'compare'>) {
         { command: compareCommands.pool, why: poolingProblem([base, fresh]), run: () => {} },
         {
           command: compareCommands.swap,
-          run: () => navigate({ kind: 'replace', place: { view: 'compare', base: fresh, new: base } }),
+          run: () => navigate({ kind: 'replace', place: swapped }),
         },
+        ...(regraded
+          ? [regraded.stop, { command: compareCommands.stored, run: () => navigate({ kind: 'leave' }) }]
+          : [{ command: regradeCommands.open, run: () => openForm(place) }]),
         {
           command: rolloutCommands.tasks,
           run: () => open({ view: 'tasks', scope: { run: fresh.id }, label: fresh.name, base }),
+          ...(regraded && { why: 'The tasks have the stored rewards' }),
           ...((base.pool ?? fresh.pool) && { why: pooledReason }),
         },
       ]}
-      files={() => comparisonFiles([base, fresh], base.id)}
-      header={lines}
+      // A report has the stored rewards.
+      files={() => (regraded ? [] : comparisonFiles([base, fresh], base.id))}
+      header={lines.length > 0 ? [...lines, ''] : []}
     />
   );
 }
@@ -168,8 +243,8 @@ export function comparisonLines(
   const { [verdictStyles[verdict.kind]]: result, warning } = theme.styles;
   const sentences: readonly (readonly [words: string, style: typeof result])[] = [
     [[sum, between].filter(Boolean).join('  '), result],
-    [describePaired(compared), result],
     [capitalised(verdict.words), result],
+    [describePaired(compared), result],
     [capitalised(compared.endsText ?? ''), warning],
     [ungraded === '' ? '' : `not graded: ${ungraded}`, result],
     [compared.pairs === 0 ? '' : describeTally(compared), result],

@@ -1,19 +1,11 @@
-/** The form that regrades the rollouts in a run, a training run or a dataset. */
+/** The form that regrades the rollouts of a run, a training run, a dataset, or two compared runs. */
 
 import { useState } from 'react';
 import { capitalised } from '../../../base/capitalised.ts';
 import { passAtProblem, type Range } from '../../../present/statistics/tasks.ts';
 import { chatModelsQuery } from '../../../queries/models.ts';
-import { labelOf } from '../../../resources/define.ts';
-import type { Owner } from '../../../rollouts/read.ts';
-import {
-  describeGrader,
-  type GraderChoice,
-  GraderError,
-  localGraders,
-  regraderOf,
-} from '../../../rollouts/regraders.ts';
-import { Regrading } from '../../../rollouts/regrading.ts';
+import { type GraderChoice, GraderError, localGraders, regraderOf } from '../../../rollouts/regraders.ts';
+import { isComparison, type Regradable, Regrading, regradableLabel } from '../../../rollouts/regrading.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useLive } from '../../data/use-live.ts';
@@ -25,7 +17,7 @@ import { numberProblem } from '../number-window.tsx';
 import { startRegrading } from './regradings.ts';
 
 interface RegradeWindowProps {
-  readonly owner: Owner;
+  readonly of: Regradable;
   readonly onClose: () => void;
 }
 
@@ -64,7 +56,8 @@ function graderProblem(values: FormValues): string | undefined {
 
 const isPositive = (value: string): boolean => Number.isFinite(Number(value)) && Number(value) > 0;
 
-function fieldsFor(models: readonly string[], range: Range): readonly FieldSpec[] {
+/** @param hasThreshold whether to ask which rewards pass */
+function fieldsFor(models: readonly string[], range: Range, hasThreshold: boolean): readonly FieldSpec[] {
   const [low, high] = range;
   const isOne =
     (...graders: readonly string[]) =>
@@ -118,6 +111,7 @@ function fieldsFor(models: readonly string[], range: Range): readonly FieldSpec[
     },
     {
       ...{ kind: 'text', name: 'passAt', label: 'Passes with a reward of at least', initial: String(high) },
+      when: () => hasThreshold,
       check: value => {
         const problem = numberProblem(value) ?? passAtProblem(Number(value), range);
         return problem && capitalised(problem);
@@ -142,20 +136,16 @@ function ConfirmProgram({ line, onRun, onClose }: { line: string; onRun: () => v
 }
 
 /** Returns a function that starts grading, for the first time or again. It asks before it runs a program. */
-export function useRegrade(): (owner: Owner, grader: GraderChoice, passAt: number, replaces?: boolean) => void {
+export function useRegrade(): (regrading: Regrading, replaces?: boolean) => void {
   const shell = useShell();
   const workbench = useWorkbench();
-  return (owner, grader, passAt, replaces = false) => {
+  return (regrading, replaces = false) => {
     const start = (): void => {
-      const id = startRegrading(workbench, new Regrading(owner, grader, passAt));
-      const place = {
-        view: 'regrade',
-        id,
-        label: `${labelOf(owner.resource, owner.row)} by ${describeGrader(grader)}`,
-      } as const;
+      const place = regrading.place(startRegrading(workbench, regrading));
       if (replaces) shell.navigate({ kind: 'replace', place });
       else shell.open(place);
     };
+    const { grader } = regrading;
     if (grader.kind !== 'command') start();
     else
       shell.showOverlay('regrade-program', close => (
@@ -171,15 +161,15 @@ export function RegradeWindow(props: RegradeWindowProps) {
   return <RegradeForm {...props} models={(models.data ?? []).map(({ id }) => id)} />;
 }
 
-function RegradeForm({ owner, models, onClose }: RegradeWindowProps & { readonly models: readonly string[] }) {
+function RegradeForm({ of, models, onClose }: RegradeWindowProps & { readonly models: readonly string[] }) {
   const { compare } = useWorkbench();
   const regrade = useRegrade();
-  const [fields] = useState(() => fieldsFor(models, compare.rewardRange));
+  const [fields] = useState(() => fieldsFor(models, compare.rewardRange, !isComparison(of)));
   return (
     <PlainFormWindow
-      title={`Regrade ${sanitiseLine(labelOf(owner.resource, owner.row))}`}
+      title={`Regrade ${sanitiseLine(regradableLabel(of))}`}
       fields={fields}
-      onSubmit={values => regrade(owner, choiceOf(values), Number(values['passAt']))}
+      onSubmit={values => regrade(new Regrading(of, choiceOf(values), Number(values['passAt'])))}
       onClose={onClose}
     />
   );

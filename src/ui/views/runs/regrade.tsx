@@ -1,19 +1,26 @@
 /** The regraded rollouts in a run, a training run or a dataset: flips first. */
-import { useMemo, useState, useSyncExternalStore } from 'react';
-import { neverChanges } from '../../../base/listeners.ts';
+import { useMemo, useState } from 'react';
 import type { Fact } from '../../../present/fact.ts';
 import { rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
 import { recordPlace } from '../../../resources/define.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
 import {
   changeOf,
+  describeGraded,
   flipOf,
   type Regraded,
   regradedColumns,
   regradeFacts,
   summariseRegrade,
 } from '../../../rollouts/regrade.ts';
-import { gradableIn, type RegradingState } from '../../../rollouts/regrading.ts';
+import {
+  describeNoGrades,
+  describeProgress,
+  gradableIn,
+  isUnderWay,
+  Regrading,
+  type RegradingState,
+} from '../../../rollouts/regrading.ts';
 import { difference, reward } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
@@ -22,7 +29,6 @@ import type { ViewProps } from '../../app/registry.ts';
 import { usePane } from '../../app/view.tsx';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
-import { regradeCommands } from '../commands.ts';
 import type { PreviewProps } from '../list/list-props.ts';
 import { ResourceList } from '../list/resource-list.tsx';
 import { listedRollouts } from '../record/rollout-files.ts';
@@ -31,15 +37,13 @@ import { TrajectoryPreview } from '../trajectories/preview.tsx';
 import { trajectoryNoted } from '../triage/noted.ts';
 import { useTriage } from '../triage/use-triage.tsx';
 import { useRegrade } from './regrade-window.tsx';
-import { regradingWith } from './regradings.ts';
+import { useRegrading } from './regradings.ts';
 
 const unknownState: Pick<RegradingState, 'rows' | 'notes' | 'error'> = { rows: [], notes: [], error: undefined };
 
 export function RegradeView({ place: { id, label } }: ViewProps<'regrade'>) {
-  const workbench = useWorkbench();
-  const regrading = regradingWith(workbench, id);
-  const state = useSyncExternalStore(regrading?.subscribe ?? neverChanges, () => regrading?.state());
-  const { rewardRange: range } = workbench.compare;
+  const { regrading, state, stop } = useRegrading(id);
+  const { rewardRange: range } = useWorkbench().compare;
   const pane = usePane('main');
   const { styles } = useTheme();
   const again = useRegrade();
@@ -49,11 +53,13 @@ export function RegradeView({ place: { id, label } }: ViewProps<'regrade'>) {
   const passAt = regrading?.passAt ?? range[1];
   const [source] = useState(() => rowsMadeElsewhere<Regraded>(['regrade', id], row => row.trajectory_id));
   const facts = useMemo(
-    () => (state && state.phase !== 'reading' && state.phase !== 'grading' ? factsOf(state, passAt, range) : []),
+    () => (state && !isUnderWay(state) ? factsOf(state, passAt, range) : []),
     [state, passAt, range],
   );
   const width = pane.width - 2;
-  const refresh = () => regrading && !regrading.isRunning && again(regrading.owner, regrading.grader, passAt, true);
+  const refresh = () => {
+    if (regrading && !regrading.isRunning) again(new Regrading(regrading.of, regrading.grader, passAt), true);
+  };
   return (
     <ResourceList<Regraded>
       name="regrade"
@@ -61,7 +67,7 @@ export function RegradeView({ place: { id, label } }: ViewProps<'regrade'>) {
       rows={rows}
       columns={useMemo(() => regradedColumns(passAt), [passAt])}
       parts={[{ refresh }]}
-      emptyText={describeEmpty(state)}
+      emptyText={describeNoGrades(state)}
       open={row => ({
         ...recordPlace(trajectories, row.trajectory_id, row.task_id),
         graded: describeGraded(row),
@@ -73,13 +79,7 @@ export function RegradeView({ place: { id, label } }: ViewProps<'regrade'>) {
       notes={notes}
       actions={some => triage(some.map(trajectoryNoted))}
       files={listed => filesOf(listedRollouts(listed))}
-      bindings={[
-        {
-          command: regradeCommands.stop,
-          enabled: regrading?.isRunning ?? false,
-          run: () => regrading?.stop(),
-        },
-      ]}
+      bindings={[stop]}
       header={[
         styles.title(truncate(sanitiseLine(label ?? ''), width)),
         ...(error ? wrap(sanitiseLine(error.message), width).map(styles.danger) : []),
@@ -116,12 +116,6 @@ const rowFacts = (row: Regraded, passAt: number): readonly Fact[] => [
   { label: 'not graded', value: row.error },
 ];
 
-/** The new reward and the reason for it, shown in the reader, which otherwise shows the stored reward. */
-function describeGraded({ error, new_reward: graded, explanation }: Regraded): string {
-  const grade = `New reward ${reward(graded)}, not stored`;
-  return error === undefined ? [grade, explanation].filter(Boolean).join(': ') : `Not regraded: ${error}`;
-}
-
 /** The graded rollouts, the means, and the verdicts: one line each. */
 function summaryLines(facts: readonly Fact[]): readonly string[] {
   const starts = ['mean', 'passes'].map(start => facts.findIndex(({ label }) => label === start));
@@ -132,21 +126,4 @@ function summaryLines(facts: readonly Fact[]): readonly string[] {
       .map(({ label, value }) => `${label} ${value}`)
       .join('; '),
   );
-}
-
-function describeProgress(state: RegradingState): string {
-  const { phase, rows } = state;
-  if (phase === 'reading') return 'Reading the rollouts';
-  return phase === 'grading' ? `Graded ${rows.length} of ${gradableIn(state)}` : '';
-}
-
-function describeEmpty(state: RegradingState | undefined): string {
-  if (!state) return 'These grades are no longer kept: regrade the rollouts';
-  const { phase, all, left } = state;
-  if (phase === 'reading' || phase === 'grading') return 'Nothing has been graded yet';
-  if (phase === 'stopped') return 'Stopped before anything was graded';
-  if (phase === 'failed') return 'Nothing was graded';
-  if (gradableIn(state) > 0) return 'Nothing was graded';
-  const states = all === 0 ? '' : `: ${left.failed} failed, ${left.running} running`;
-  return `There are no rollouts to grade${states}`;
 }

@@ -80,9 +80,10 @@ export function pairBinding(
 
 /** The place of a trajectory's twin, which has that trajectory as its own twin. */
 export function twinPlace(place: Place<'record'>): Place<'record'> | undefined {
-  const { id, twin } = place;
+  const { id, twin, graded } = place;
   if (twin?.id === undefined) return undefined;
-  return { ...place, id: twin.id, twin: { id, name: twin.of, of: twin.name, isBase: !twin.isBase } };
+  const own = { id, name: twin.of, of: twin.name, isBase: !twin.isBase, graded };
+  return { ...place, id: twin.id, twin: own, graded: twin.graded };
 }
 
 /** A trajectory and its twin side by side, the base run on the left; undefined if it has none. */

@@ -162,7 +162,13 @@ function usePairBindings(place: ViewProps<'pair'>['place'], listed: Place<'recor
     // A rollout that is not in the comparison belongs to the run that its side names.
     const ofRun = left.name === right.name ? undefined : places.find(({ twin }) => twin?.of === name);
     const unlistedPlace = ofRun?.twin &&
-      listed && { ...ofRun, id, listed: listed.id, twin: { ...ofRun.twin, id: other.id } };
+      listed && {
+        ...ofRun,
+        id,
+        graded: undefined,
+        listed: listed.id,
+        twin: { ...ofRun.twin, graded: undefined, id: other.id },
+      };
     shell.open(places.find(each => each.id === id) ?? unlistedPlace ?? recordPlace(trajectories, id, name));
   };
   return [
