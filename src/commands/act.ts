@@ -153,17 +153,23 @@ function noteWarnings(record: object, { id, label }: Pick<ResourceRef, 'id' | 'l
   }
 }
 
+/** A start request that was sent. */
+export interface StartedWork {
+  readonly ref: ResourceRef;
+  /** The response. */
+  readonly result: object;
+  /** Reads the record of the started work. */
+  readonly reread: () => Promise<object>;
+}
+
 /**
  * With --wait, waits until the work has ended and reports each change on standard error.
  *
- * @param again reads the record once the work has ended
  * @param among how many the command has started, if each is printed on a line; it waits for all of them at once
  * @throws ServiceError if the state cannot be read; the start's result is printed first
  */
 export async function finish(
-  ref: ResourceRef,
-  started: object,
-  again: () => Promise<object>,
+  { ref, result: started, reread }: StartedWork,
   flags: ActFlags,
   context: CommandContext,
   among?: number,
@@ -195,7 +201,7 @@ export async function finish(
   const seen = context.memory.seen.find(ref.kind, ref.id)?.record;
   const read = context.signal.aborted
     ? undefined
-    : await again().catch((error: unknown) => {
+    : await reread().catch((error: unknown) => {
         const why = context.signal.aborted ? ' in time.' : `. ${errorMessage(error)}`;
         io.note(clean`${ref.label}: its record could not be read again${why}`, { id: ref.id });
       });

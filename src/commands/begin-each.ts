@@ -5,8 +5,8 @@ import { groupOf } from '../store/start-keys.ts';
 import { UnrecordedError } from '../store/unrecorded.ts';
 import { counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
-import { finish, printRequests } from './act.ts';
-import { type BeginFlags, type Creation, type StartedWork, sendStart, startedWork } from './begin.ts';
+import { finish, printRequests, type StartedWork } from './act.ts';
+import { type BeginFlags, type Creation, sendStart, startedWork } from './begin.ts';
 import { CommandError, type ExitCode, exitCodes, worstOf } from './exit.ts';
 import { exitCodeAfterChange, exitCodeOf } from './failure.ts';
 import { resourceOrThrow } from './find.ts';
@@ -120,14 +120,14 @@ export async function beginEach<Input extends object>(
     io.note(words.filter(Boolean).join(' '));
   }
   const ended = await Promise.all(
-    begun.map(async ({ ref, result, reread }) => {
+    begun.map(async work => {
       let text = '';
       const print = async (more: string): Promise<void> => {
         text += more;
       };
       const own: CommandIo = Object.create(io, { print: { value: print } });
       const each = { ...context, io: own };
-      const code = await finish(ref, result, reread, flags, each, begun.length).catch(async (error: unknown) => {
+      const code = await finish(work, flags, each, begun.length).catch(async (error: unknown) => {
         const after = exitCodeAfterChange(error);
         await io.fail(error, after);
         return after;

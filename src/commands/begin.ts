@@ -13,11 +13,10 @@ import { idOf, labelOf, pluralName, type Resource, singularName, startedAdvice }
 import { pagesOf } from '../resources/pages.ts';
 import { CapabilityMissingError, isGone, isNotOffered, ServiceError } from '../service/errors.ts';
 import type { EarlierStart } from '../store/start-keys.ts';
-import type { ResourceRef } from '../store/store.ts';
 import { counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { clockOrDay, parseTime } from '../text/time.ts';
-import { type ActFlags, checkOutcomeField, finish, printRequests } from './act.ts';
+import { type ActFlags, checkOutcomeField, finish, printRequests, type StartedWork } from './act.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { resourceOrThrow } from './find.ts';
 import { runHint } from './find-checkpoint.ts';
@@ -104,24 +103,21 @@ function describeNewest(resource: Resource, named: readonly object[]): string {
   return clean`The newest ${singularName(resource)} with that name is ${idOf(resource, newest)}${created}. `;
 }
 
-/**
- * Whether the same start request may have succeeded before this command. If so, a count that the command has read may
- * include it.
- */
-const mayBeRepeat = ({ keyed = '' }: Start['send'], input: object, { memory }: CommandContext): boolean =>
-  memory.startKeys.earlier(keyed, input) !== undefined;
+/** A start request. */
+interface Attempt {
+  readonly creation: Creation;
+  readonly input: object;
+  readonly flags: BeginFlags;
+  readonly context: CommandContext;
+  /**
+   * Whether the same request may have succeeded before this command. If so, a count that the command has read may
+   * include it.
+   */
+  readonly isRepeat: boolean;
+}
 
-/**
- * How to find out, on this service, whether work started although the response was lost.
- *
- * @param isRepeat what `mayBeRepeat` returned before the request was sent
- */
-async function whereToLook(
-  creation: Creation,
-  input: object,
-  context: CommandContext,
-  isRepeat: boolean,
-): Promise<string> {
+/** How to find out, on this service, whether work started although the response was lost. */
+async function whereToLook({ creation, input, context, isRepeat }: Attempt): Promise<string> {
   const { kind, benchmark } = creation;
   const resource = resourceOrThrow(kind);
   const { isListed, named } = await listingOf(creation, nameIn(input), context);
@@ -139,16 +135,10 @@ async function whereToLook(
 }
 
 /** Adds to the error how to find out whether the work has started, and how to repeat the request. */
-async function withRepeatAdvice(
-  error: ServiceError,
-  creation: Creation,
-  input: object,
-  context: CommandContext,
-  isRepeat: boolean,
-): Promise<ServiceError> {
+async function withRepeatAdvice(error: ServiceError, attempt: Attempt): Promise<ServiceError> {
   if (error.idempotencyKey === undefined) return error;
-  const where = await whereToLook(creation, input, context, isRepeat);
-  return error.withAdvice(`${where} ${repeatAdvice(error.idempotencyKey, creation.alone)}`);
+  const where = await whereToLook(attempt);
+  return error.withAdvice(`${where} ${repeatAdvice(error.idempotencyKey, attempt.creation.alone)}`);
 }
 
 /** A sentence about a start request that may already have succeeded. */
@@ -156,14 +146,9 @@ export const describeEarlierStart = ({ sentAt }: EarlierStart): string =>
   `The same request was sent at ${clockOrDay(sentAt)}, but its response was lost: it may have succeeded.`;
 
 /** Refuses to repeat a request that may have succeeded. The error explains how to check and how to repeat it anyway. */
-async function inDoubt(
-  earlier: EarlierStart,
-  creation: Creation,
-  input: object,
-  context: CommandContext,
-): Promise<CommandError> {
-  const { alone } = creation;
-  const where = await whereToLook(creation, input, context, true);
+async function inDoubt(earlier: EarlierStart, attempt: Attempt): Promise<CommandError> {
+  const { alone } = attempt.creation;
+  const where = await whereToLook(attempt);
   const repeat = earlier.isExpired
     ? `Its idempotency key is too old to be honoured: to start another, repeat the same command${alone === undefined ? '' : ` for ${alone} alone`} with a new --idempotency-key.`
     : repeatAdvice(earlier.key, alone);
@@ -179,16 +164,10 @@ async function lacksPath(operation: string, creation: Creation, context: Command
 }
 
 /** Adds the cause of a failed start, if other records on the service show it. */
-async function withCause(
-  error: unknown,
-  creation: Creation,
-  input: object,
-  flags: BeginFlags,
-  context: CommandContext,
-  isRepeat: boolean,
-): Promise<unknown> {
-  const { model, checkpoint = '' } = flags;
+async function withCause(error: unknown, attempt: Attempt): Promise<unknown> {
   if (!(error instanceof ServiceError)) return error;
+  const { creation, context } = attempt;
+  const { model, checkpoint = '' } = attempt.flags;
   const { operation = '' } = error;
   if (error.mayLackPath && (await lacksPath(operation, creation, context)))
     return new CapabilityMissingError(operation, error, error.words && `It answered: ${error.words}`);
@@ -196,7 +175,7 @@ async function withCause(
   if (hint !== '' && isGone(error) && error.message.includes(checkpoint)) {
     return new ServiceError(error.kind, `${error.message}${hint}`, error);
   }
-  if (error.outcomeUnknown) return withRepeatAdvice(error, creation, input, context, isRepeat);
+  if (error.outcomeUnknown) return withRepeatAdvice(error, attempt);
   if (error.kind === 'validation' && model !== undefined) return asUnknownModel(error, model, context);
   if (error.kind !== 'conflict' || !creation.benchmark) return error;
   const { names, notes } = await missingSecrets(creation.benchmark.bench_id, context);
@@ -215,15 +194,6 @@ async function asUnknownModel(error: ServiceError, model: string, context: Comma
   } catch {
     return error;
   }
-}
-
-/** A start request that was sent. */
-export interface StartedWork {
-  readonly ref: ResourceRef;
-  /** The response. */
-  readonly result: object;
-  /** Reads the record of the started work. */
-  readonly reread: () => Promise<object>;
 }
 
 /** @param started the started record, or the response merged with the input */
@@ -246,22 +216,22 @@ export async function sendStart<Input extends object>(
   flags: BeginFlags,
   context: CommandContext,
 ): Promise<StartedWork> {
-  const { io } = context;
+  const { service, memory, signal, io } = context;
   const { send } = creation;
   const { idempotencyKey } = flags;
   // A signal must not kill the command: after a lost response, only its error reports that the work may have started.
   io.stopOnSignals?.();
-  const { service, memory, signal } = context;
-  const isRepeat = mayBeRepeat(send, input, context);
+  const isRepeat = memory.startKeys.earlier(send.keyed ?? '', input) !== undefined;
+  const attempt: Attempt = { creation, input, flags, context, isRepeat };
   const onEarlier = async (earlier: EarlierStart): Promise<void> => {
-    if (!isHarmlessRepeat(earlier, service)) throw await inDoubt(earlier, creation, input, context);
+    if (!isHarmlessRepeat(earlier, service)) throw await inDoubt(earlier, attempt);
     io.note(
       `${describeEarlierStart(earlier)} This repeats it with the same idempotency key, so it cannot start a second one.`,
     );
   };
   const keyed = { signal, keys: memory.startKeys, idempotencyKey, onEarlier };
   const result = await sendKeyed(service, send, input, keyed).catch(async (error: unknown) => {
-    throw await withCause(error, creation, input, flags, context, isRepeat);
+    throw await withCause(error, attempt);
   });
   const seen = send.starts?.(result, input);
   if (seen?.kind && seen.id) memory.see([{ ...seen, kind: seen.kind, id: seen.id, isStart: true }]);
@@ -281,6 +251,5 @@ export async function begin<Input extends object>(
   context: CommandContext,
 ): Promise<ExitCode> {
   if (flags.dryRun) return printRequests(creation.send, [input], context, flags);
-  const { ref, result, reread } = await sendStart(creation, input, flags, context);
-  return finish(ref, result, reread, flags, context);
+  return finish(await sendStart(creation, input, flags, context), flags, context);
 }
