@@ -36,6 +36,7 @@ export interface Line {
   readonly service: Readonly<Record<string, string>>;
   /** The part of the value typed so far. */
   readonly partial: string;
+  readonly io: CommandIo;
 }
 
 /** How long to wait for a list that has never been read, in milliseconds. */
@@ -45,8 +46,7 @@ const briefMs = 400;
 
 /** Completes from remembered rows and, if requests are allowed, from the service. Offers nothing after an error. */
 async function onService(
-  { service: flags }: Line,
-  io: CommandIo,
+  { service: flags, io }: Line,
   work: (context: CommandContext, mayAsk: boolean) => Promise<Candidate[]>,
 ): Promise<Candidate[]> {
   const { connectTo, openRemembered } = await import('./connect.ts');
@@ -115,8 +115,8 @@ function nameCandidates(rows: readonly Row[], single: string): Candidate[] {
 }
 
 /** Names and ids of resources; for `cancel`, only those of running ones. */
-function rowCandidates(among: readonly Resource[], line: Line, io: CommandIo): Promise<Candidate[]> {
-  return onService(line, io, async (context, mayAsk) => {
+function rowCandidates(among: readonly Resource[], line: Line): Promise<Candidate[]> {
+  return onService(line, async (context, mayAsk) => {
     const all = await Promise.all(
       among.map(async resource => {
         const rows = await rowsOf(resource, context, mayAsk).catch(() => []);
@@ -154,12 +154,12 @@ export function acceptedResources(
 }
 
 /** The fields in a command's output. */
-async function fieldCandidates(line: Line, io: CommandIo): Promise<Candidate[]> {
+async function fieldCandidates(line: Line): Promise<Candidate[]> {
   const { endpoints } = await import('../contract/endpoints.ts');
   const { name, args } = line;
   if (name === 'list' || name === 'get') {
     const resource = resourceNamed(args[0] ?? '') ?? resourceOfId(args[0] ?? '');
-    return resource ? onService(line, io, async context => fieldsOfRows(resource, context)) : [];
+    return resource ? onService(line, async context => fieldsOfRows(resource, context)) : [];
   }
   const prints = name === 'api' ? args.slice(0, 1) : (sentBy(name)?.prints ?? printedOperations.get(name));
   const fixed = changedBy(name).length > 0 ? ['id', 'kind', 'done'] : localFields.get(name);
@@ -193,12 +193,12 @@ async function fieldsOfRows(resource: Resource, context: CommandContext): Promis
 }
 
 /** Columns and fields of a list; `--columns` takes several, separated by commas. */
-function columnCandidates(line: Line, isList: boolean, io: CommandIo): Promise<Candidate[]> {
+function columnCandidates(line: Line, isList: boolean): Promise<Candidate[]> {
   const resource = resourceNamed(line.args[0] ?? '');
   if (!resource) return Promise.resolve([]);
   const chosen = isList ? line.partial.slice(0, line.partial.lastIndexOf(',') + 1) : '';
   const taken = new Set(chosen.split(','));
-  return onService(line, io, async context => {
+  return onService(line, async context => {
     const columns = resource.columns.map(({ id, title }): Candidate => [id, `column ${title}`]);
     const known = new Set(columns.map(([id]) => id));
     const fields = (await fieldsOfRows(resource, context)).filter(([field]) => !known.has(field));
@@ -208,11 +208,11 @@ function columnCandidates(line: Line, isList: boolean, io: CommandIo): Promise<C
 }
 
 /** A list's columns, and their values in the remembered rows. */
-function filterCandidates(line: Line, io: CommandIo): Promise<Candidate[]> {
+function filterCandidates(line: Line): Promise<Candidate[]> {
   const resource = resourceNamed(line.args[0] ?? '');
   if (!resource) return Promise.resolve([]);
   const { partial } = line;
-  return onService(line, io, async ({ compare, memory }) => {
+  return onService(line, async ({ compare, memory }) => {
     const { kind } = resource;
     const rows = kind === undefined ? [] : memory.seen.list(kind).map(({ record }) => record);
     const columns = resource.measures?.columns(rows, compare.rewardRange) ?? resource.columns;
@@ -222,10 +222,10 @@ function filterCandidates(line: Line, io: CommandIo): Promise<Candidate[]> {
 }
 
 /** Run options as the service describes them, or else the default ones. */
-async function optionCandidates(line: Line, io: CommandIo): Promise<Candidate[]> {
+async function optionCandidates(line: Line): Promise<Candidate[]> {
   const operation = sentBy(line.name)?.options ?? 'getEvalOptions';
   const known = line.name === 'train' ? benchmarkActions.train.sends.defaultOptions : defaultEvalOptions;
-  const described = await onService(line, io, async ({ service, signal }, mayAsk) => {
+  const described = await onService(line, async ({ service, signal }, mayAsk) => {
     const answer: Readonly<Record<string, unknown>> = mayAsk ? await service.call(operation, {}, { signal }) : {};
     return [...describedOptions(answer).keys()].map((name): Candidate => [name, '']);
   }).catch(() => []);
@@ -235,17 +235,15 @@ async function optionCandidates(line: Line, io: CommandIo): Promise<Candidate[]>
 
 const defaultEvalOptions = ['evaluation_max_samples', 'evaluation_samples_per_task', 'seed'];
 
-async function profileCandidates({ environment }: CommandIo): Promise<Candidate[]> {
-  const profiles = Object.entries((await storedSettings(environment)).profiles ?? {}).filter(
-    ([name]) => name !== 'local',
-  );
+async function profileCandidates({ io }: Line): Promise<Candidate[]> {
+  const profiles = Object.entries((await storedSettings(io)).profiles ?? {}).filter(([name]) => name !== 'local');
   return [
     ['local', 'the local service'],
     ...profiles.map(([name, { baseUrl }]): Candidate => [name, baseUrl ?? 'the local service']),
   ];
 }
 
-async function storedSettings(environment: NodeJS.ProcessEnv): Promise<Settings> {
+async function storedSettings({ environment }: CommandIo): Promise<Settings> {
   const { readSettings, settingsPath } = await import('../config/settings-file.ts');
   return readSettings(settingsPath(findPaths(environment))).settings;
 }
@@ -261,10 +259,10 @@ async function keyCandidates(): Promise<Candidate[]> {
 }
 
 /** The settings that can be set one at a time. */
-async function settingCandidates({ partial }: Line, { environment }: CommandIo): Promise<Candidate[]> {
+async function settingCandidates({ partial, io }: Line): Promise<Candidate[]> {
   if (partial.startsWith('k')) return keyCandidates();
   const { assumptionReference, profileReference, settingsReference } = await import('../config/reference.ts');
-  const { profiles = {} } = await storedSettings(environment);
+  const { profiles = {} } = await storedSettings(io);
   const own = Object.entries(settingsReference).flatMap(([name, words]): Candidate[] => {
     if (name === '$schema' || name === 'profiles' || name === 'keys') return [];
     if (typeof words === 'string') return [[name, words]];
@@ -281,7 +279,7 @@ async function settingCandidates({ partial }: Line, { environment }: CommandIo):
 }
 
 /** The settings that have a value, and their parent objects. */
-async function setCandidates({ environment }: CommandIo): Promise<Candidate[]> {
+async function setCandidates({ io }: Line): Promise<Candidate[]> {
   const within = (value: unknown, path: string): string[] =>
     isRecord(value)
       ? Object.entries(value).flatMap(([name, inner]) => {
@@ -289,21 +287,18 @@ async function setCandidates({ environment }: CommandIo): Promise<Candidate[]> {
           return [key, ...within(inner, key)];
         })
       : [];
-  return within(await storedSettings(environment), '').map(key => [key, 'setting']);
+  return within(await storedSettings(io), '').map(key => [key, 'setting']);
 }
 
-async function settingValueCandidates(key: string, io: CommandIo): Promise<Candidate[]> {
-  if (key === 'defaultProfile') return profileCandidates(io);
+async function settingValueCandidates(line: Line): Promise<Candidate[]> {
+  const [key = ''] = line.args;
+  if (key === 'defaultProfile') return profileCandidates(line);
   const { settingChoices } = await import('./settings.ts');
   return settingChoices(key).map(choice => [choice, key]);
 }
 
-/** The value to complete, and its context. */
-interface Completion {
-  readonly line: Line;
-  readonly io: CommandIo;
-  /** The line's first argument. */
-  readonly first: string;
+/** The value to complete, and what it may name. */
+interface Completion extends Line {
   readonly kinds: readonly string[];
   readonly taken: readonly Resource[];
 }
@@ -311,70 +306,70 @@ interface Completion {
 const singular = (among: readonly Resource[]): Candidate[] => among.map(({ names }) => [names[1], '']);
 
 const sources: { readonly [Of in ValueOf]: (completed: Completion) => Candidate[] | Promise<Candidate[]> } = {
-  profile: ({ io }) => profileCandidates(io),
+  profile: profileCandidates,
   operation: async () => {
     const { endpoints } = await import('../contract/endpoints.ts');
     return Object.values(endpoints).map(({ operation, method, path }) => [operation, `${method} ${path}`]);
   },
   resource: () => resources.map(({ names: [plural] }) => [plural, '']),
-  'resource or seen': async ({ kinds, line, io }) => {
+  'resource or seen': async ({ kinds, ...line }) => {
     const isRead = line.name === 'open' ? ({ get }: Resource) => get !== undefined : isReadAlone;
     const among = kinds.length > 0 ? resourcesOf(kinds) : resources.filter(isRead);
     const named = among.filter(each => each.get && isFoundByLabel(each));
     const sections = line.name === 'open' ? (await import('../ui/views/registry.ts')).registry.sections : [];
     const words = [...singular(among), ...sections.map(({ names: [name = ''] }): Candidate => [name, 'list'])];
-    return [...words, ...(await rowCandidates(named, line, io))];
+    return [...words, ...(await rowCandidates(named, line))];
   },
-  'of resource': ({ first, line, io }) => {
-    const resource = resourceNamed(first);
-    return resource ? rowCandidates([resource], line, io) : [];
+  'of resource': line => {
+    const resource = resourceNamed(line.args[0] ?? '');
+    return resource ? rowCandidates([resource], line) : [];
   },
-  watched: async ({ first, taken, line, io }) => {
+  watched: async ({ taken, ...line }) => {
+    const [first = ''] = line.args;
     const watched = taken.filter(isFoundByLabel);
     const among = watched.filter(({ names }) => names.includes(first));
     const words = line.args.length === 0 ? singular(watched) : [];
-    return [...words, ...(await rowCandidates(among.length > 0 ? among : watched, line, io))];
+    return [...words, ...(await rowCandidates(among.length > 0 ? among : watched, line))];
   },
-  seen: ({ taken, line, io }) => rowCandidates(taken, line, io),
-  checkpoint: async ({ line, io }) => {
-    const runs = await rowCandidates(resourcesOf(['training']), line, io);
+  seen: ({ taken, ...line }) => rowCandidates(taken, line),
+  checkpoint: async line => {
+    const runs = await rowCandidates(resourcesOf(['training']), line);
     return runs.flatMap(([name, words]): Candidate[] => [
       [name, words],
       ...Object.entries(namedSteps).map(([which, meaning]): Candidate => [`${name}@${which}`, meaning]),
     ]);
   },
-  'chat model': async ({ taken, line, io }) => {
-    const slugs = await rowCandidates(taken, line, io);
+  'chat model': async ({ taken, ...line }) => {
+    const slugs = await rowCandidates(taken, line);
     // Offer slugs, not deployment ids.
     return slugs.filter(([value]) => !resourceOfId(value));
   },
-  status: ({ first }) => {
+  status: ({ args: [first = ''] }) => {
     const resource = resourceNamed(first);
     return ((resource && statusColumnOf(resource)?.known) ?? []).map(status => [status, '']);
   },
   flag: async ({ io }) => {
-    const { triage } = await storedSettings(io.environment);
+    const { triage } = await storedSettings(io);
     return (triage?.flags ?? triageDefaults.flags).map(flag => [flag, 'flag']);
   },
   grader: async () => (await import('../rollouts/regraders.ts')).localGraders.map(kind => [kind, 'grader']),
-  field: ({ line, io }) => fieldCandidates(line, io),
-  column: ({ line, io }) => columnCandidates(line, false, io),
-  columns: ({ line, io }) => columnCandidates(line, true, io),
-  filter: ({ line, io }) => filterCandidates(line, io),
-  option: ({ line, io }) => optionCandidates(line, io),
-  setting: ({ line, io }) => settingCandidates(line, io),
-  'set setting': ({ io }) => setCandidates(io),
-  'setting value': ({ first, io }) => settingValueCandidates(first, io),
+  field: fieldCandidates,
+  column: line => columnCandidates(line, false),
+  columns: line => columnCandidates(line, true),
+  filter: filterCandidates,
+  option: optionCandidates,
+  setting: settingCandidates,
+  'set setting': setCandidates,
+  'setting value': settingValueCandidates,
 };
 
 /** The candidates for a value of this kind. */
 export async function valueCandidates(
   spec: Pick<ArgumentSpec, 'of' | 'kinds' | 'choices'>,
   line: Line,
-  io: CommandIo,
 ): Promise<Candidate[]> {
   const { of, kinds = [], choices } = spec;
   if (choices) return choices.map(choice => [choice, '']);
   const taken = acceptedResources(spec, line.name);
-  return of === undefined ? [] : sources[of]({ line, io, first: line.args[0] ?? '', kinds, taken });
+  return of === undefined ? [] : sources[of]({ ...line, kinds, taken });
 }

@@ -147,11 +147,11 @@ async function candidates(words: readonly string[], partial: string, io: Command
   const service = Object.fromEntries(
     [...flags].flatMap(([key, value]) => (value && Object.hasOwn(serviceFlags, key) ? [[key, value]] : [])),
   );
-  const line = { name: name ?? '', spec: spec ?? workbench, args, service, partial };
+  const line = { name: name ?? '', spec: spec ?? workbench, args, service, partial, io };
   const { valueCandidates } = await import('./candidates.ts');
   const areFlagsOver = lineOf([...words, '--help']).after.at(-1)?.kind === 'argument';
   const valuesOf = async (spec: Parameters<typeof valueCandidates>[0], shown: string): Promise<Candidate[]> => {
-    const values = await valueCandidates(spec, line, io).catch((): Candidate[] => []);
+    const values = await valueCandidates(spec, line).catch((): Candidate[] => []);
     return /FILE|FOLDER|^PATH$/.test(shown) ? [...values, [fileNames, '']] : values;
   };
   if (open?.value !== undefined) return valuesOf(open, open.value);
