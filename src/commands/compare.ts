@@ -7,7 +7,6 @@ import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded, isUnknown, statusMeaning } from '../contract/status.ts';
 import { type Column, cellText } from '../present/column.ts';
 import { type Fact, withValue } from '../present/fact.ts';
-import { factText } from '../present/fact-text.ts';
 import { describeNotesOf } from '../present/notes.ts';
 import { type ComparisonOptions, ofSameRun } from '../present/statistics/comparison.ts';
 import type { TaskMean } from '../present/statistics/task-mean.ts';
@@ -51,21 +50,15 @@ import { CommandError, exitCodes } from './exit.ts';
 import { type Found, findAmong, isNone, lookUp, nameOf } from './find.ts';
 import { graderIn } from './grader.ts';
 import type { CommandIo } from './io.ts';
-import { lineText, printRecord, printsRecord, rowsText } from './output.ts';
+import { factRows, lineText, printRecord, printsRecord, rowsText } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
-/** The facts as lines, or as a Markdown table. */
-function comparisonText(facts: readonly Fact[], markdown: boolean, { columns }: CommandIo): string {
-  if (markdown) {
-    return exportRows('markdown', facts, [
-      { name: 'comparison', value: ({ label }) => label },
-      { name: 'result', value: ({ value }) => lineText(value) },
-    ]);
-  }
-  if (columns !== undefined) return factText(facts, undefined);
-  return facts.map(({ label, value }) => `${label}\t${lineText(value)}\n`).join('');
-}
+const markdownFacts = (facts: readonly Fact[]): string =>
+  exportRows('markdown', facts, [
+    { name: 'comparison', value: ({ label }) => label },
+    { name: 'result', value: ({ value }) => lineText(value) },
+  ]);
 
 /** A Markdown table with the heads and the texts of the table on screen. */
 const markdownText = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string =>
@@ -365,7 +358,9 @@ async function comparePair(
     ...noted.map(value => ({ label: 'note', value })),
     ...comparisonFacts(recordOf(base), recordOf(fresh), compared, gate),
   ];
-  await printRecord(record, fresh.id, flags, io, { text: () => comparisonText(facts, flags.markdown ?? false, io) });
+  await printRecord(record, fresh.id, flags, io, {
+    text: () => (flags.markdown ? markdownFacts(facts) : factRows(facts, io)),
+  });
   if (gate && gate.outcome !== 'passed' && !isShown(flags, io)) io.note(gate.words);
   return code;
 }

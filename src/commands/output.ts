@@ -13,10 +13,13 @@ import {
   fittingText,
   withNamesCut,
 } from '../present/column.ts';
+import type { Fact } from '../present/fact.ts';
+import { factText } from '../present/fact-text.ts';
 import { type ExportFormat, exportRows, jsonFileParts } from '../text/export.ts';
 import { counted } from '../text/numbers.ts';
 import { safeJson, sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { wantsColour } from '../text/terminal.ts';
+import { clockOrDay } from '../text/time.ts';
 import { displayWidth, fitCells, padEnd, padStart } from '../text/width.ts';
 import { CommandError } from './exit.ts';
 import type { CommandIo } from './io.ts';
@@ -94,6 +97,16 @@ export function rowsText<Row>(
   const text = exportRows(format, rows, exportColumns(columns));
   return io.columns === undefined ? text : sanitise(text, { multiline: true });
 }
+
+/** Facts, one per line: aligned on a terminal, elsewhere with a tab between label and value. */
+export const factRows = (facts: readonly Fact[], { columns }: Pick<CommandIo, 'columns'>): string =>
+  columns === undefined
+    ? facts.map(({ label, value }) => `${label}\t${lineText(value)}\n`).join('')
+    : factText(facts, undefined);
+
+/** A time: logs are read on other days and in other time zones, so only a terminal gets a short one. */
+export const timeText = (ms: number, { columns }: Pick<CommandIo, 'columns'>): string =>
+  columns === undefined ? new Date(ms).toISOString() : clockOrDay(ms);
 
 /** Whether rows can be printed page by page, unlike a table fitted to a terminal, or a JSON array. */
 export const isLineByLine = (format: ListFormat, { columns }: Pick<CommandIo, 'columns'>): boolean =>

@@ -13,11 +13,10 @@ import { lookAt } from '../resources/look.ts';
 import { historyOf, type PastReport, reportOf, reportOfRun } from '../resources/past-alarms.ts';
 import { countsByRewards, lacksEnds, needsRewards, rolloutEndsQuery } from '../resources/rollout-ends.ts';
 import { isNotOffered } from '../service/errors.ts';
-import { clockOrDay } from '../text/time.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
 import { type Found, findAmong, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
-import { noteUnreadable, printRecord } from './output.ts';
+import { noteUnreadable, printRecord, timeText } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
@@ -84,7 +83,7 @@ export function printPastAlarms(
     const { resource, id, row } = found;
     const rules = await alarmRulesOf(resource.parent?.(row) ?? undefined, context);
     const report = await reportOn(found, rules, context);
-    const timeOf = (ms: number): string => (io.columns === undefined ? new Date(ms).toISOString() : clockOrDay(ms));
+    const timeOf = (ms: number): string => timeText(ms, io);
     const record = { kind: resource.kind, id, label: labelOf(resource, row), ...fieldsOf(report) };
     await printRecord(record, id, flags, io, { text: () => `${reportLines(report, rules, timeOf).join('\n')}\n` });
     return report.alarms.length > 0 ? exitCodes.alarm : exitCodes.done;

@@ -1,5 +1,4 @@
 /** `benchtop regrade`: regrades existing rollouts and shows the changes. Writes nothing to the service. */
-import { factText } from '../present/fact-text.ts';
 import { passAtProblem } from '../present/statistics/tasks.ts';
 import { unlistedOf } from '../resources/unlisted.ts';
 import {
@@ -20,7 +19,7 @@ import { rewardRangeOf } from './compare.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { graderIn } from './grader.ts';
 import type { CommandIo } from './io.ts';
-import { lineText, printRecord, rowsText } from './output.ts';
+import { factRows, printRecord, rowsText } from './output.ts';
 import { codeOf, readRollouts } from './rollouts.ts';
 import type { CommandInput } from './table/commands.ts';
 import { withRollouts } from './with-rollouts.ts';
@@ -51,11 +50,7 @@ export async function run({ args: [word = ''], flags }: CommandInput<'regrade'>,
     };
     await printRecord(record, id, flags, io, {
       text: () => {
-        const facts = regradeFacts(all, summary, left);
-        const head =
-          io.columns === undefined
-            ? facts.map(({ label, value }) => `${label}\t${lineText(value)}\n`).join('')
-            : factText(facts, undefined);
+        const head = factRows(regradeFacts(all, summary, left), io);
         return changed.length === 0 ? head : `${head}\n${rowsText(changed, regradedColumns(passAt), 'table', io)}`;
       },
     });

@@ -75,14 +75,10 @@ function printerOf(io: CommandIo, isFile: boolean): (hit: TextHit) => Promise<vo
   const all = isFile ? columnsOfFile(hitColumns) : hitColumns;
   let isFirst = true;
   return async hit => {
-    if (io.columns === undefined) {
-      const text = tableText([hit], all, io);
-      await io.print(isFirst ? text : text.slice(text.indexOf('\n') + 1));
-    } else {
-      const text = tableText([hit], lineColumns, io);
-      const where = clean`  ${hit.trajectory_id}, ${formatOrigin(hit.at)}`;
-      await io.print(`${isFirst ? text : text.slice(text.indexOf('\n') + 1)}${where}\n`);
-    }
+    const isForPeople = io.columns !== undefined;
+    const text = tableText([hit], isForPeople ? lineColumns : all, io);
+    const where = isForPeople ? `${clean`  ${hit.trajectory_id}, ${formatOrigin(hit.at)}`}\n` : '';
+    await io.print(`${isFirst ? text : text.slice(text.indexOf('\n') + 1)}${where}`);
     isFirst = false;
   };
 }

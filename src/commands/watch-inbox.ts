@@ -10,12 +10,11 @@ import { kinds, resourceOfKind, resources } from '../resources/catalogue.ts';
 import { describeEvent, eventFields, eventNames, summaryOf } from '../resources/inbox.ts';
 import { lookAt, observeOnce } from '../resources/look.ts';
 import { isAbsent } from '../service/errors.ts';
-import { clean, safeJson } from '../text/sanitise.ts';
-import { clockOrDay } from '../text/time.ts';
+import { clean } from '../text/sanitise.ts';
 import { type EventSort, Inbox, type InboxEvent, isBad, sortOf } from '../workbench/inbox.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
-import { printRecord } from './output.ts';
+import { printRecord, timeText } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import { describeUnlisted, readWatchLists } from './watch-lists.ts';
 import { type CommandContext, withService } from './with-service.ts';
@@ -98,14 +97,11 @@ export function printInbox(flags: CommandInput<'watch'>['flags'], io: CommandIo)
     const nameOf = eventNames(memory, events);
     for (const event of events) {
       const { id, at, isExact } = event;
-      // Logs are read on other days and in other time zones.
-      const time = io.columns === undefined ? new Date(at).toISOString() : clockOrDay(at);
       const isNew = inbox.isNew(event);
       const words = `${isNew && inbox.newSince !== undefined ? 'new, ' : ''}${describeEvent(event, compare.rewardRange, statuses.doneReadAt(event))}`;
-      const text = `${clean`${isExact ? '' : 'seen '}${time}  ${nameOf(event)}  ${words}`}\n`;
+      const text = `${clean`${isExact ? '' : 'seen '}${timeText(at, io)}  ${nameOf(event)}  ${words}`}\n`;
       const record = { ...eventFields(event, compare.rewardRange), is_new: isNew };
-      if (flags.json) await io.print(`${safeJson(record)}\n`);
-      else await printRecord(record, id, flags, io, { text: () => text });
+      await printRecord(record, id, flags, io, { text: () => text, isLine: true });
     }
     const sorts = events.filter(isBad).map(sortOf);
     const isAlarm = (sort: EventSort): boolean => sort === 'stalled' || sort === 'alarm';

@@ -5,14 +5,14 @@ import { pluralName, type Resource } from '../resources/define.ts';
 import { isHeldOutField } from '../resources/held-out-fields.ts';
 import { lookAt } from '../resources/look.ts';
 import type { ResourceRef } from '../store/store.ts';
-import { clean, safeJson } from '../text/sanitise.ts';
-import { clockOrDay, endInstant } from '../text/time.ts';
+import { clean } from '../text/sanitise.ts';
+import { endInstant } from '../text/time.ts';
 import { CommandError, type ExitCode, exitCodes, worstOf } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
 import { findAmong } from './find.ts';
 import { describeFollowedState, type FollowedState, stateFields } from './followed-state.ts';
 import type { CommandIo } from './io.ts';
-import { printRecord } from './output.ts';
+import { printRecord, timeText } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import { parseUntil } from './until.ts';
 import { untilEnded } from './until-ended.ts';
@@ -118,17 +118,10 @@ async function printChange(
   const { id, label, heldOutFields: held_out, failure } = seen;
   // Work may have ended before it was watched.
   const ms = (hasEnded(seen.status) && endInstant(seen)) || Date.now();
-  const at = new Date(ms).toISOString();
-  // Logs are read on other days and in other time zones.
-  const time = io.columns === undefined ? at : clockOrDay(ms);
-  const record = { at, kind, id, label, ...stateFields(seen), held_out, failure };
-  const text = `${clean`${time}  ${label}  ${describeFollowedState(seen)}`}\n`;
-  // One line per change: logs are read line by line.
-  if (flags.json) await io.print(`${safeJson(record)}\n`);
-  else {
-    const mayLack = ([name, ...rest]: readonly string[]): boolean => name === 'held_out' && isHeldOutField(rest);
-    await printRecord(record, id, flags, io, { text: () => text, mayLack });
-  }
+  const record = { at: new Date(ms).toISOString(), kind, id, label, ...stateFields(seen), held_out, failure };
+  const text = (): string => `${clean`${timeText(ms, io)}  ${label}  ${describeFollowedState(seen)}`}\n`;
+  const mayLack = ([name, ...rest]: readonly string[]): boolean => name === 'held_out' && isHeldOutField(rest);
+  await printRecord(record, id, flags, io, { text, mayLack, isLine: true });
 }
 
 export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo): Promise<number> {
