@@ -284,13 +284,7 @@ class Lines implements LineMode {
       const flag = own(spec.flags, key);
       return [key, read(value, flag ? acceptedResources(flag, name) : [], longFlag(key))];
     });
-    const isPlain = ['json', 'format', 'ids', 'field', 'jq'].every(key => !Object.hasOwn(parsed.flags, key));
-    const general = {
-      ...this.#flags,
-      ...service,
-      ...(name === 'list' && isPlain && { format: 'lines' }),
-      ...(name === 'read' && isPlain && { text: true }),
-    };
+    const general = { ...this.#flags, ...service };
     const asked = await askFlags(spec, parsed.flags, this.#question, this.say);
     const taken = Object.entries(general).filter(([key]) => Object.hasOwn(spec.flags, key));
     this.#command = { ...parsed, args, flags: { ...Object.fromEntries([...taken, ...typed]), ...asked } };

@@ -257,7 +257,8 @@ function checkScopes(resource: Resource, flags: Flags): void {
 /** Whether each row prints as a single value on a line. */
 const isLineFlags = ({ ids, field }: Flags): boolean => ids === true || field !== undefined;
 
-const formatOf = ({ json, format }: Flags): ListFormat => (json ? 'json' : (format ?? 'table'));
+const formatOf = ({ json, format }: Flags, { lines }: CommandIo): ListFormat =>
+  json ? 'json' : (format ?? (lines ? 'lines' : 'table'));
 
 /** Formats the rows by the flags. */
 class PrintedRows {
@@ -283,7 +284,7 @@ class PrintedRows {
   }
 
   readonly text = async (found: readonly object[], isFirst: boolean): Promise<string> => {
-    const [flags, io, format] = [this.#flags, this.#io, formatOf(this.#flags)];
+    const [flags, io, format] = [this.#flags, this.#io, formatOf(this.#flags, this.#io)];
     const room = format === 'table' && hasColumns(flags) ? io.columns : undefined;
     const rows = await this.#measured.shown(found, this.named(found).shown, room);
     const { field, shown } = this.named(rows);
@@ -384,7 +385,7 @@ async function readRows(
 export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo): Promise<number> {
   const [name = ''] = args;
   const byId = new Map<string, readonly Note[]>();
-  const resource = withNoteColumns(resourceOrThrow(name), byId, isForPrograms(formatOf(flags), io));
+  const resource = withNoteColumns(resourceOrThrow(name), byId, isForPrograms(formatOf(flags, io), io));
   checkScopes(resource, flags);
   // Refuse unknown names before anything is read.
   const named = namedColumns(resource, resource.measures?.columns([], defaultRange) ?? resource.columns, flags, io);
@@ -432,7 +433,7 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
 /** Whether rows can be printed as they are read: to find the options that differ, all rows must be read. */
 const isPrintedAsRead = ({ measures }: Resource, flags: Flags, io: CommandIo): boolean =>
   !(hasColumns(flags) && flags.wide && measures && !measures.fixed) &&
-  (isLineFlags(flags) || (flags.jq === undefined && isLineByLine(formatOf(flags), io)));
+  (isLineFlags(flags) || (flags.jq === undefined && isLineByLine(formatOf(flags, io), io)));
 
 /** Sorts the rows, and prints them. @returns how many were printed */
 async function endSorted(output: ListOutput, sort: Column<object>, { reverse = false }: Flags, { note }: CommandIo) {
@@ -459,10 +460,8 @@ function describeMore(limit: number): string {
 }
 
 /** Whether the rows are printed in columns. */
-function hasColumns(flags: Flags): boolean {
-  const format = formatOf(flags);
-  return !isLineFlags(flags) && flags.jq === undefined && format !== 'json' && format !== 'jsonl';
-}
+const hasColumns = (flags: Flags): boolean =>
+  !isLineFlags(flags) && !flags.json && flags.jq === undefined && flags.format !== 'json' && flags.format !== 'jsonl';
 
 function describeNone(resource: Resource, { filter, status }: Flags, isRemembered: boolean): string {
   if (filter !== undefined || status !== undefined) return `No ${pluralName(resource)} match.`;
@@ -495,7 +494,7 @@ function namedColumns(resource: Resource, columns: readonly Column<object>[], fl
   const named = (name: string | undefined): Column<object> | undefined =>
     name === undefined ? undefined : columnNamed(resource, columns, name);
   return {
-    shown: columnsOf(resource, columns, flags, formatOf(flags), io),
+    shown: columnsOf(resource, columns, flags, formatOf(flags, io), io),
     sort: named(flags.sort),
     field: flags.field === 'id' ? undefined : named(flags.field),
   };

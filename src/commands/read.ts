@@ -42,7 +42,12 @@ function receiveItem(item: Record<string, unknown>, place: string) {
 }
 
 /** Prints the transcripts, or the trajectories as JSON Lines. */
-async function printAll(path: string, { json, score }: Flags, io: CommandIo, cut?: string): Promise<ExitCode> {
+async function printAll(
+  path: string,
+  { json, score }: Flags,
+  io: CommandIo,
+  cut: string | undefined,
+): Promise<ExitCode> {
   const reading = new Reading(score);
   const unread = new FileProblems();
   let count = 0;
@@ -72,7 +77,7 @@ async function printAll(path: string, { json, score }: Flags, io: CommandIo, cut
  *
  * @throws CommandError if no trajectory can be read
  */
-export async function serveFile(path: string, name: string, io: CommandIo, reading?: FileReading) {
+export async function serveFile(path: string, name: string, io: CommandIo, reading: FileReading = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-read-'));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   process.once('exit', remove);
@@ -113,7 +118,7 @@ async function openOnScreen(
   name: string,
   { theme, mouse, score }: Flags,
   io: CommandIo,
-  cut?: string,
+  cut: string | undefined,
 ): Promise<number> {
   const isLarge = (await stat(path)).size > largeFile;
   if (isLarge) keepHeapSmall();
@@ -133,7 +138,7 @@ export async function run({ args: [path = ''], flags }: CommandInput<'read'>, io
     });
     if (facts.isDirectory()) throw new CommandError(clean`${path} is a folder: name a file.`);
   }
-  const isOnScreen = process.stdin.isTTY && io.columns !== undefined && !flags.json && !flags.text;
+  const isOnScreen = process.stdin.isTTY && io.columns !== undefined && !flags.json && !flags.text && !io.lines;
   let cut: string | undefined;
   return withFile(
     path,
