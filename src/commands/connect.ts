@@ -123,7 +123,7 @@ function serviceOptions({ profile }: Config, supervisor: Supervisor | undefined,
   };
 }
 
-export interface ConnectOptions {
+interface ConnectOptions {
   /** The store for facts that the service reveals about itself. */
   readonly remembered?: (() => RememberedStore) | undefined;
   /** Receives every request and response. */

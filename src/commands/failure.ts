@@ -119,14 +119,15 @@ function errorRecord(error: unknown, exit_code: ExitCode): Record<string, unknow
   return { name, kind: kindOfExitCode[exit_code], message, exit_code };
 }
 
-/** The error as text to print: JSON if the result would have been JSON. */
-export function describeFailure(error: unknown, asJson: boolean, code = exitCodeOf(error)): string {
-  if (!asJson) return `benchtop: ${messageOf(error)}`;
-  return redactor([])(safeJson({ error: errorRecord(error, code) }));
-}
+/** The error as text to print. */
+export const describeFailure = (error: unknown): string => `benchtop: ${messageOf(error)}`;
+
+/** The error as JSON, without secrets. */
+export const failureJson = (error: unknown, code = exitCodeOf(error)): string =>
+  redactor([])(safeJson({ error: errorRecord(error, code) }));
 
 /** Prints the failure to standard error. Returns the exit code. */
 export function reportFailure(error: unknown): ExitCode {
-  process.stderr.write(`${describeFailure(error, false)}\n`);
+  process.stderr.write(`${describeFailure(error)}\n`);
   return exitCodeOf(error);
 }

@@ -184,7 +184,7 @@ function ambiguous(word: string, readings: readonly Reading[]): CommandError {
  * @param what e.g. `The latest checkpoint of first`
  * @throws CommandError for a write
  */
-export function checkAll(
+function checkAll(
   checkpoints: readonly Checkpoint[],
   what: string,
   { io }: Pick<CommandContext, 'io'>,

@@ -62,9 +62,7 @@ export class FollowedFile implements ShownFile {
   readonly #name: string;
   readonly #dataFolder: string;
   readonly #io: CommandIo;
-  readonly #cut: string | undefined;
-  readonly #isOnce: boolean;
-  readonly #score: string | undefined;
+  readonly #options: FileReading;
   readonly #listeners = new Listeners();
   readonly subscribe = this.#listeners.subscribe;
   /** The ids assigned from the file, each with the hash of its content. */
@@ -76,20 +74,12 @@ export class FollowedFile implements ShownFile {
   #nextLook: NodeJS.Timeout | undefined;
   #stopWatching: (() => void) | undefined;
 
-  constructor(
-    path: string,
-    name: string,
-    dataFolder: string,
-    io: CommandIo,
-    { cut, isOnce = false, score }: FileReading = {},
-  ) {
+  constructor(path: string, name: string, dataFolder: string, io: CommandIo, options: FileReading) {
     this.#path = path;
     this.#name = name;
     this.#dataFolder = dataFolder;
     this.#io = io;
-    this.#cut = cut;
-    this.#isOnce = isOnce;
-    this.#score = score;
+    this.#options = options;
     this.#said = { title: name, problem: undefined, notes: [] };
   }
 
@@ -117,7 +107,7 @@ export class FollowedFile implements ShownFile {
    */
   async open(): Promise<void> {
     // Watch before reading, so that no change is missed.
-    if (!this.#isOnce) this.#stopWatching = watchForChanges(this.#path, lookMs, this.#changed);
+    if (!this.#options.isOnce) this.#stopWatching = watchForChanges(this.#path, lookMs, this.#changed);
     const first = this.#read();
     this.#reading = Promise.allSettled([first]).then(() => {});
     try {
@@ -159,7 +149,8 @@ export class FollowedFile implements ShownFile {
       import('../local/daemon/serve.ts'),
       import('../local/store/file-rows.ts'),
     ]);
-    const reading = new Reading(this.#score);
+    const { cut, score } = this.#options;
+    const reading = new Reading(score);
     const unread = new FileProblems();
     const lost = await fillFolder(this.#dataFolder, (stores, organization) =>
       withOpenFile(this.#path, this.#io, file =>
@@ -167,11 +158,11 @@ export class FollowedFile implements ShownFile {
       ),
     );
     const missing = lost + reading.missingRewards;
-    const gap = this.#cut === undefined ? `${missing} not read in full` : 'incomplete';
+    const gap = cut === undefined ? `${missing} not read in full` : 'incomplete';
     this.#said = {
-      title: missing === 0 && this.#cut === undefined ? this.#name : `${this.#name}, ${gap}`,
-      problem: this.#done.place === 0 ? unread.holdsNone().message : (this.#cut ?? unread.words),
-      notes: [this.#cut ?? '', describeUnread(missing), ...reading.notes].filter(Boolean),
+      title: missing === 0 && cut === undefined ? this.#name : `${this.#name}, ${gap}`,
+      problem: this.#done.place === 0 ? unread.holdsNone().message : (cut ?? unread.words),
+      notes: [cut ?? '', describeUnread(missing), ...reading.notes].filter(Boolean),
     };
     return { unread, notes: reading.notes };
   }
@@ -189,7 +180,7 @@ export class FollowedFile implements ShownFile {
       trajectoriesIn(file, reading),
       rows,
       unread,
-      this.#isOnce || bytes === this.#done.bytes,
+      this.#options.isOnce === true || bytes === this.#done.bytes,
     );
     if (!isGrown) rows.endAgain();
     this.#done = { ...this.#done, bytes, hash };
@@ -224,9 +215,9 @@ export class FollowedFile implements ShownFile {
         if (place > this.#done.named) unread.add(each.place, read);
         continue;
       }
-      rows.add(read, this.#isOnce ? each.place : undefined);
+      rows.add(read, this.#options.isOnce ? each.place : undefined);
       this.#done = { ...this.#done, place, unread: lost };
-      if (this.#isOnce && place % progressEvery === 0) this.#io.note(`${count(place)} rollouts read so far.`);
+      if (this.#options.isOnce && place % progressEvery === 0) this.#io.note(`${count(place)} rollouts read so far.`);
     }
     this.#done = { ...this.#done, named: place };
     return lost;

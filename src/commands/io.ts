@@ -158,7 +158,7 @@ export function processIo(asJson: boolean): CommandIo {
         else stdout.once('drain', resolve);
       }),
     note,
-    fail: async error => report((await import('./failure.ts')).describeFailure(error, false)),
+    fail: async error => report((await import('./failure.ts')).describeFailure(error)),
     get columns() {
       const { stdout } = process;
       // A terminal that reports no size has 0 columns.

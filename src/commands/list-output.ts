@@ -5,7 +5,7 @@ import type { CommandIo } from './io.ts';
 /** Progress is reported after this many rows: an endless list must not look like a hang. */
 export const progressEvery = 10_000;
 
-export interface ListOutputOptions {
+interface ListOutputOptions {
   /** Whether rows can be printed before the last one is read. */
   readonly streams: boolean;
   readonly limit: number;

@@ -22,7 +22,7 @@ const silentMs = 5_000;
 /** How many of the rows without a value are named. */
 const maxNamed = 3;
 
-export interface MeasuredOptions extends MeasuredList {
+interface MeasuredOptions extends MeasuredList {
   readonly filter: string;
   /** The ids of the columns to sort by and to print with `--field`. */
   readonly sort: string | undefined;

@@ -24,6 +24,7 @@ import type { RememberedStore } from '../store/store.ts';
 import { counted } from '../text/numbers.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
 import { type Noted, Notes } from '../workbench/notes.ts';
+import { refOfFound } from './awaited-changes.ts';
 import { openRemembered } from './connect.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { findAmong, isRefusedId } from './find.ts';
@@ -120,8 +121,7 @@ async function subjectOf(word: string, context: CommandContext): Promise<Noted> 
     throw new CommandError(clean`${word} is a ${kind}: notes are only for trajectories and runs.`);
   try {
     const reading = { ...context, service: service.background };
-    const { resource, id, row } = await findAmong(noted, word, reading, { use: 'write' });
-    return { kind: resource.kind ?? '', id, label: resource.label?.(row) || id };
+    return refOfFound(await findAmong(noted, word, reading, { use: 'write' }));
   } catch (error) {
     signal.throwIfAborted();
     if (kind === undefined || !isUnasked(error)) throw error;

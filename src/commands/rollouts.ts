@@ -5,8 +5,6 @@ import { type Found, findAmong, resourceOrThrow } from './find.ts';
 import type { NamedRollouts } from './with-rollouts.ts';
 import type { CommandContext } from './with-service.ts';
 
-export type FoundRollouts = Found & OwnRollouts;
-
 /**
  * The exit code for a command on these rollouts: it fails if any were not read, so that a part cannot pass for the
  * whole.
@@ -19,7 +17,7 @@ export async function readRollouts(
   named: NamedRollouts,
   context: CommandContext,
   { among = ['runs', 'training', 'datasets'], read = readOwn, prefix = '' } = {},
-): Promise<FoundRollouts> {
+): Promise<Found & OwnRollouts> {
   const found = await findAmong(among.map(resourceOrThrow), named.word, context, named);
   const rollouts = await read(found, context);
   for (const note of rollouts.notes) context.io.note(`${prefix}${note}.`);

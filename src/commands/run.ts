@@ -64,7 +64,7 @@ function inJson(io: CommandIo): CommandIo {
     note: { value: (text: string, fields?: NoteFields) => io.note(JSON.stringify({ note: text, ...fields })) },
     fail: {
       value: async (error: unknown, code?: ExitCode) =>
-        io.note((await import('./failure.ts')).describeFailure(error, true, code)),
+        io.note((await import('./failure.ts')).failureJson(error, code)),
     },
   }) as CommandIo;
 }

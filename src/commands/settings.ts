@@ -272,21 +272,21 @@ export function settingChoices(key: string): readonly string[] {
 function keyParts(key: string, settings: Settings = {}): string[] {
   const parts = key.split('.');
   const [area, inner] = parts;
-  if (area === 'keys') return joinedFrom(parts, 1);
+  if (area === 'keys') return afterFirst(parts);
   const at = area === 'profiles' ? 1 : area === 'alarms' && inner === 'benchmarks' ? 2 : parts.length;
   const named = fieldOf(settings, parts.slice(0, at));
   for (let end = parts.length; end > at; end -= 1) {
     const name = parts.slice(at, end).join('.');
     const rest = parts.slice(end);
-    const names = [...parts.slice(0, at), name, ...(rest[0] === 'assumptions' ? joinedFrom(rest, 1) : rest)];
+    const names = [...parts.slice(0, at), name, ...(rest[0] === 'assumptions' ? afterFirst(rest) : rest)];
     if (rest.length === 0 ? isRecord(named) && own(named, name) !== undefined : isSetting(names)) return names;
   }
   return parts;
 }
 
-/** The path with everything from an index on as one name. */
-const joinedFrom = (parts: readonly string[], at: number): string[] =>
-  parts.length > at ? [...parts.slice(0, at), parts.slice(at).join('.')] : [...parts];
+/** The path with everything after its first name as one name. */
+const afterFirst = ([first = '', ...rest]: readonly string[]): string[] =>
+  rest.length > 0 ? [first, rest.join('.')] : [first];
 
 /**
  * @throws CommandError for settings that would break every later command: a key for an unknown command, a default

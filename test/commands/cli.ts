@@ -92,7 +92,7 @@ export function cliOn({ baseUrl, apiKey, home = testFolder() }: Place) {
         onPrint?.(text);
       },
       note,
-      fail: async error => note(describeFailure(error, false)),
+      fail: async error => note(describeFailure(error)),
       columns,
       poll: { focusedMs: 20, visibleMs: 100 },
       signal: signal ?? new AbortController().signal,
