@@ -5,7 +5,8 @@
 
 import { own } from '../base/own-property.ts';
 import { type AssumptionName, assumedPaths, defaultAssumptions } from '../contract/assumptions.ts';
-import type { ListQuery } from '../contract/common.ts';
+import type { Benchmark } from '../contract/benchmarks.ts';
+import type { ListQuery, Page } from '../contract/common.ts';
 import { imageList } from '../queries/benchmarks.ts';
 import { setsName } from '../service/assumptions.ts';
 import { ServiceError } from '../service/errors.ts';
@@ -40,15 +41,7 @@ async function resultOf(probe: () => Promise<ProbeResult>): Promise<ProbeResult>
   }
 }
 
-export interface BenchmarkPage {
-  readonly items: readonly { readonly bench_id: string }[];
-  readonly next_cursor?: string | null | undefined;
-}
-
-const benchmarkIds = ({ items, next_cursor }: BenchmarkPage) => ({
-  ids: items.map(({ bench_id }) => bench_id),
-  next: next_cursor ?? undefined,
-});
+const idsOf = ({ items }: Pick<Page<Benchmark>, 'items'>): string[] => items.map(({ bench_id }) => bench_id);
 
 async function probeSteps(service: Service, signal: AbortSignal): Promise<ProbeResult> {
   const { items } = await service.call('listTrajectories', { query: { limit: 1 } }, { signal });
@@ -66,55 +59,43 @@ async function probeSteps(service: Service, signal: AbortSignal): Promise<ProbeR
  */
 async function probeAll(
   service: Service,
-  one: BenchmarkPage,
+  one: Page<Benchmark>,
   signal: AbortSignal,
-): Promise<ReadonlyMap<Name, ProbeResult>> {
-  const list = async (query: ListQuery) => benchmarkIds(await service.call('listBenchmarks', { query }, { signal }));
-  const { ids: first, next } = benchmarkIds(one);
-  const any = await list({}).catch(() => undefined);
-  const [benchmark] = any?.ids ?? [];
-  const hasMany = (any?.ids.length ?? 0) > 1;
-  const probes: readonly (readonly [readonly Name[], () => Promise<ProbeResult>])[] = [
-    [['query.limit'], async () => (first.length > 1 ? 'ignored' : hasMany ? 'works' : undefined)],
-    [
-      ['query.cursor'],
-      async () => {
-        if (next === undefined || first[0] === undefined) return undefined;
-        return (await list({ limit: 1, cursor: next })).ids[0] === first[0] ? 'ignored' : 'works';
-      },
-    ],
-    [
-      ['query.search'],
-      async () => {
-        if (benchmark === undefined) return undefined;
-        return (await list({ search: absentText })).ids.length === 0 ? 'works' : 'ignored';
-      },
-    ],
-    [
-      ['query.sort', 'query.order'],
-      async () => {
-        const [up, down] = await Promise.all(
-          (['asc', 'desc'] as const).map(order => list({ limit: 1, sort: 'created_at', order })),
-        );
-        return up?.ids[0] !== down?.ids[0] ? 'works' : undefined;
-      },
-    ],
-    [['query.include_steps'], () => probeSteps(service, signal)],
-    [
-      ['path.listBenchmarkImages'],
-      async () => {
-        if (benchmark === undefined) return undefined;
-        const memory = RememberedStore.inMemory('doctor');
-        await imageList(benchmark).readPage({ service, signal, memory, query: {} });
-        return 'works';
-      },
-    ],
-  ];
-  const answers = probes.map(async ([names, probe]) => {
-    const shown = await resultOf(probe);
-    return names.map(name => [name, shown] as const);
+): Promise<ReadonlyMap<string, ProbeResult>> {
+  const list = async (query: ListQuery) => idsOf(await service.call('listBenchmarks', { query }, { signal }));
+  const any = await list({}).catch(() => []);
+  const [benchmark] = any;
+  const [first] = idsOf(one);
+  const order = resultOf(async () => {
+    const [up, down] = await Promise.all(
+      (['asc', 'desc'] as const).map(each => list({ limit: 1, sort: 'created_at', order: each })),
+    );
+    return up?.[0] !== down?.[0] ? 'works' : undefined;
   });
-  return new Map((await Promise.all(answers)).flat());
+  const results: Partial<Record<Name, ProbeResult | Promise<ProbeResult>>> = {
+    'query.limit': one.items.length > 1 ? 'ignored' : any.length > 1 ? 'works' : undefined,
+    'query.cursor': resultOf(async () => {
+      const { next_cursor: cursor } = one;
+      if (cursor === null || first === undefined) return undefined;
+      return (await list({ limit: 1, cursor }))[0] === first ? 'ignored' : 'works';
+    }),
+    'query.search': resultOf(async () => {
+      if (benchmark === undefined) return undefined;
+      return (await list({ search: absentText })).length === 0 ? 'works' : 'ignored';
+    }),
+    'query.sort': order,
+    'query.order': order,
+    'query.include_steps': resultOf(() => probeSteps(service, signal)),
+    'path.listBenchmarkImages': resultOf(async () => {
+      if (benchmark === undefined) return undefined;
+      const memory = RememberedStore.inMemory('doctor');
+      await imageList(benchmark).readPage({ service, signal, memory, query: {} });
+      return 'works';
+    }),
+  };
+  return new Map(
+    await Promise.all(Object.entries(results).map(async ([name, result]) => [name, await result] as const)),
+  );
 }
 
 /**
@@ -126,7 +107,7 @@ async function probeAll(
 export async function assumptionFindings(
   service: Service,
   set: Readonly<Record<string, string>>,
-  one: BenchmarkPage,
+  one: Page<Benchmark>,
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
   const about = 'assumptions';

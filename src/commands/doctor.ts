@@ -12,7 +12,9 @@ import { version } from '../base/version.ts';
 import { type Config, loadConfig } from '../config/load.ts';
 import type { Profile } from '../config/profile.ts';
 import { proxyFor } from '../config/proxy.ts';
+import type { Benchmark } from '../contract/benchmarks.ts';
 import { describeCapability } from '../contract/capabilities.ts';
+import type { Page } from '../contract/common.ts';
 import type { Operation } from '../contract/endpoints.ts';
 import { certificateProblems, systemCertificates } from '../net/agents.ts';
 import { benchmarkQuery } from '../queries/benchmarks.ts';
@@ -26,7 +28,7 @@ import { clean, sanitise } from '../text/sanitise.ts';
 import { isAsciiOnly } from '../text/terminal.ts';
 import { wrap } from '../text/wrap.ts';
 import { smallest } from '../ui/app/layout.ts';
-import { assumptionFindings, type BenchmarkPage, type Finding } from './assumption-findings.ts';
+import { assumptionFindings, type Finding } from './assumption-findings.ts';
 import { askModel } from './chat.ts';
 import { connectTo, openRemembered, originsOf, type ServiceConnection, textsOnDisk } from './connect.ts';
 import { exitCodes } from './exit.ts';
@@ -210,7 +212,7 @@ async function* serviceFindings(
   const about = 'service';
   const service = await connection.service();
   const patience = (): AbortSignal => AbortSignal.any([io.signal, AbortSignal.timeout(patienceMs)]);
-  let benchmarks: BenchmarkPage;
+  let benchmarks: Page<Benchmark>;
   try {
     const began = performance.now();
     benchmarks = await service.call('listBenchmarks', { query: { limit: 1 } }, { signal: patience() });
