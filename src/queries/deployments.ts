@@ -108,13 +108,14 @@ export function deploymentsWithStatus(status: string): ListSource<Deployment> {
 }
 
 export function deploymentQuery(deploymentId: string): LiveQuery<Deployment> {
-  const query: LiveQuery<Deployment> = {
+  return {
     key: deploymentKeys.one(deploymentId),
+    about: { kind: 'deployment', id: deploymentId },
+    observes: remembered.observe,
     activity: deployment => activityOf(deployment?.status),
     read: ({ service, signal }) =>
       service.call('getDeployment', { params: { deployment_id: deploymentId } }, { signal }),
   };
-  return remembered.one(query, deploymentId);
 }
 
 /** Deployments by status, if the service counts them. */

@@ -120,17 +120,15 @@ export function rememberedKind<Row extends object>({
         },
       };
     },
-    one(query: LiveQuery<Row>, id: string, elsewhere?: Fallback<Row>): LiveQuery<Row> {
+    one(query: LiveQuery<Row>, id: string, elsewhere: Fallback<Row>): LiveQuery<Row> {
       const read = async (context: QueryContext): Promise<Row> => {
         try {
           return await query.read(context);
         } catch (error) {
-          if (!isNotOffered(error) && !(elsewhere && mayLackPath(error))) throw error;
+          if (!isNotOffered(error) && !mayLackPath(error)) throw error;
           const seen = context.memory.seen.find(kind, id);
-          const row = seen && rowOf(seen);
-          if (!elsewhere && row) return row;
-          if (!elsewhere) throw error;
-          const found = await readElsewhere(id, observe, elsewhere, context, { row, parent: seen?.parent, error });
+          const past = { row: seen && rowOf(seen), parent: seen?.parent, error };
+          const found = await readElsewhere(id, observe, elsewhere, context, past);
           if (rememberedAt(found) === undefined) context.service.capabilities.confirmMissing(error);
           return found;
         }

@@ -3,7 +3,12 @@ import { describe, expect, it, vi } from 'vitest';
 import type { ListSource } from '../../src/queries/lists/list-source.ts';
 import { readListed } from '../../src/queries/lists/list-source.ts';
 import type { LiveQuery } from '../../src/queries/live-query.ts';
-import { rememberedKind, rememberObserved, rememberRows } from '../../src/queries/remembered-fallback.ts';
+import {
+  type Fallback,
+  rememberedKind,
+  rememberObserved,
+  rememberRows,
+} from '../../src/queries/remembered-fallback.ts';
 import { everyRun } from '../../src/queries/run-lists.ts';
 import { observeOnce } from '../../src/resources/look.ts';
 import { Capabilities } from '../../src/service/capabilities.ts';
@@ -36,6 +41,12 @@ const listOf = (answer: () => Run[]): ListSource<Run> =>
 
 const missing = (): never => {
   throw new CapabilityMissingError('listEvalRuns');
+};
+
+/** A fall-back on what was remembered alone. */
+const unlisted: Fallback<Run> = {
+  listed: { by: 'listEvalRuns', in: () => ({ ...listOf(missing), fallback: undefined }) },
+  read: async (_, row) => row ?? missing(),
 };
 
 describe('a list', () => {
@@ -134,13 +145,14 @@ it('adds to each row what this machine knows of it', async () => {
   const items = { items: rows, has_more: false, next_cursor: null, dropped: 0 };
   expect((await page(async () => items)).items.map(({ status }) => status)).toEqual(['seen a', 'new']);
   expect((await page(async () => missing())).items.map(({ status }) => status)).toEqual(['seen a']);
-  const one = (id: string, run?: Run) => known.one({ ...unread, read: async () => run ?? missing() }, id).read(context);
+  const one = (id: string, run?: Run) =>
+    known.one({ ...unread, read: async () => run ?? missing() }, id, unlisted).read(context);
   expect((await one('a', rows[0])).status).toBe('seen a');
   expect((await one('a')).status).toBe('seen a');
 });
 
 describe('a record', () => {
-  const queryOf = (read: () => Promise<Run>): LiveQuery<Run> => remembered.one({ ...unread, read }, 'a');
+  const queryOf = (read: () => Promise<Run>): LiveQuery<Run> => remembered.one({ ...unread, read }, 'a', unlisted);
 
   it('is remembered, and what was remembered is shown if the service has no such record', async () => {
     const memory = RememberedStore.inMemory('test');
@@ -149,7 +161,7 @@ describe('a record', () => {
     rememberRows(memory, queryOf(missing), [read]);
     expect(memory.seen.find('run', 'a')?.label).toBe('run a');
     expect(await queryOf(missing).read({ service, signal, memory })).toMatchObject(run);
-    await expect(remembered.one(unread, 'other').read({ service, signal, memory })).rejects.toThrow();
+    await expect(remembered.one(unread, 'other', unlisted).read({ service, signal, memory })).rejects.toThrow();
   });
 
   it('is read from its list if the service has no such record, and nothing is written while reading', async () => {
