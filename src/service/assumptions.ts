@@ -9,6 +9,7 @@ import type { Endpoint } from '../contract/common.ts';
 import { endpoints, type Operation } from '../contract/endpoints.ts';
 import type { Generation } from '../contract/generation.ts';
 import { RequestError } from './errors.ts';
+import type { ServiceGeneration } from './generation.ts';
 
 type Switch = (typeof switchAssumptions)[number];
 
@@ -30,10 +31,13 @@ const wordsInName = (name: string): string[] =>
 /** The names a service is assumed to use: from the profile, its generation, or the defaults, in this order. */
 export class Assumptions {
   readonly #overrides: ReadonlyMap<string, string>;
-  readonly #generation: () => Generation;
+  readonly #generation: Pick<ServiceGeneration, 'stated' | 'current'>;
 
   /** @throws RequestError that names the setting if an override is unknown or malformed */
-  constructor(overrides: Readonly<Record<string, string>> = {}, generation: () => Generation = () => 'document') {
+  constructor(
+    overrides: Readonly<Record<string, string>> = {},
+    generation: Pick<ServiceGeneration, 'stated' | 'current'> = { stated: undefined, current: 'document' },
+  ) {
     for (const [name, value] of Object.entries(overrides)) check(name, value);
     this.#overrides = new Map(Object.entries(overrides));
     this.#generation = generation;
@@ -53,10 +57,15 @@ export class Assumptions {
     return this.#overrides.has(name) ? `assumptions.${name}` : undefined;
   }
 
+  /** Whether the profile sets the service's generation. */
+  get isStated(): boolean {
+    return this.#generation.stated !== undefined;
+  }
+
   /** Which generation's form of an operation to use. */
   generationOf({ operation, path, newest }: Endpoint): Generation {
     const set = this.#overrides.get(`path.${operation}`);
-    if (set === undefined || !newest) return this.#generation();
+    if (set === undefined || !newest) return this.#generation.current;
     // A path without all of the document's placeholders belongs to the newest generation.
     return placeholders(path).every(part => set.includes(part)) ? 'document' : 'newest';
   }
@@ -66,6 +75,18 @@ export class Assumptions {
     const { operation, path, newest } = endpoint;
     const set = this.#overrides.get(`path.${operation}`);
     return set ?? (newest && this.generationOf(endpoint) === 'newest' ? newest.path : path);
+  }
+
+  /**
+   * An operation's path in the other generation.
+   *
+   * @throws RequestError if there is none, or if the profile sets a generation or a path
+   */
+  otherPath(endpoint: Endpoint): string {
+    const { operation, path, newest } = endpoint;
+    if (!newest || this.isStated || this.settingOf(endpoint) !== undefined)
+      throw new RequestError(`Nothing was sent: ${operation} has no other path.`, { operation });
+    return this.path(endpoint) === path ? newest.path : path;
   }
 
   /** The query with this service's names. The document shows the names for listing runtimes, so those stay. */

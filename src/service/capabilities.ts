@@ -84,13 +84,6 @@ function isOddRefusal({ status, envelope, concernsInput = false }: RefusedAnswer
   return status === 403 ? !namesPermission(envelope ?? {}) : status === 400 || status === 410;
 }
 
-/** Whether a refusal may concern the path rather than the resource: services may send the same response for both. */
-function mayConcernPath(answer: RefusedAnswer, endpoint: Endpoint): boolean {
-  const { status, envelope, concernsInput = false } = answer;
-  if (status === 422) return !concernsInput;
-  return (status === 404 || isOddRefusal(answer, endpoint)) && !namesKind(envelope?.code);
-}
-
 /**
  * Whether a refusal comes from the service or its framework. While a service restarts, a gateway answers with its own
  * page or an empty body.
@@ -196,13 +189,15 @@ export class Capabilities {
 
   /**
    * Whether the service may lack the endpoint rather than the resource, because the endpoint is optional and has not
-   * worked yet.
+   * worked yet: services may send the same response for both.
    */
   mayLack(endpoint: Endpoint, answer: RefusedAnswer): boolean {
     const { capability = false, operation } = endpoint;
+    const { status, envelope, concernsInput = false } = answer;
     // A 403 may also concern the key, until something has worked with it.
-    if (!capability || this.#proven.has(operation) || (answer.status === 403 && this.#proven.size === 0)) return false;
-    return mayConcernPath(answer, endpoint);
+    if (!capability || this.#proven.has(operation) || (status === 403 && this.#proven.size === 0)) return false;
+    if (status === 422) return !concernsInput;
+    return (status === 404 || isOddRefusal(answer, endpoint)) && !namesKind(envelope?.code);
   }
 
   /** Whether a 403 may concern either the key or the path. Another read decides. */

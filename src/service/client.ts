@@ -1,11 +1,10 @@
 /** The state that all calls to a service share. */
-import type { Endpoint } from '../contract/common.ts';
 import { Agents } from '../net/agents.ts';
 import { Assumptions } from './assumptions.ts';
 import { Capabilities } from './capabilities.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { Connection, Credentials } from './connection.ts';
-import { ReadOnlyError, RequestError } from './errors.ts';
+import { ReadOnlyError } from './errors.ts';
 import { Gates } from './gate.ts';
 import { ServiceGeneration } from './generation.ts';
 import type { ServiceOptions } from './options.ts';
@@ -34,8 +33,8 @@ export class Client {
     this.credentials = new Credentials(options);
     this.agents = new Agents(options.caFile);
     this.clock = options.clock ?? systemClock;
-    this.generation = new ServiceGeneration(options, this.clock.now);
-    this.assumptions = new Assumptions(options.assumptions, () => this.generation.current);
+    this.generation = new ServiceGeneration(options.generation, options.memory, this.clock.now);
+    this.assumptions = new Assumptions(options.assumptions, this.generation);
     this.capabilities = new Capabilities(this.clock);
     this.connection = new Connection(options, () => this.capabilities.forget());
     this.gates = options.gates ?? new Gates(this.clock);
@@ -49,18 +48,6 @@ export class Client {
   /** Whether the service is known to honour idempotency keys. */
   get honoursKeys(): boolean {
     return this.connection.isSupervised || this.assumptions.is('honoursIdempotencyKey') || this.hasReplayed;
-  }
-
-  /**
-   * An operation's path in the other generation.
-   *
-   * @throws RequestError if there is none, or if the profile sets a generation or a path
-   */
-  otherPath(endpoint: Endpoint): string {
-    const { operation, path, newest } = endpoint;
-    const isSet = this.generation.stated !== undefined || this.assumptions.settingOf(endpoint) !== undefined;
-    if (!newest || isSet) throw new RequestError(`Nothing was sent: ${operation} has no other path.`, { operation });
-    return this.assumptions.path(endpoint) === path ? newest.path : path;
   }
 
   /** Whether the service is known to skip trajectories that a dataset already has, as the local service does. */

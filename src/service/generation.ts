@@ -2,7 +2,6 @@
 import * as z from 'zod/mini';
 import { evidenceIn, type Generation, generations } from '../contract/generation.ts';
 import { age } from '../text/time.ts';
-import type { ServiceOptions } from './options.ts';
 
 /** A detected generation, as saved between sessions. */
 const foundSchema = z.object({
@@ -14,20 +13,26 @@ const foundSchema = z.object({
 });
 export type FoundGeneration = z.output<typeof foundSchema>;
 
+/** Stores by name what is learned about the service. */
+export interface ServiceMemory {
+  readonly setting: (name: string) => unknown;
+  readonly setSetting: (name: string, value: unknown) => void;
+}
+
 const setting = 'generation';
 
 export class ServiceGeneration {
   /** The generation in the profile, which switches detection off. */
   readonly stated: Generation | undefined;
-  readonly #memory: ServiceOptions['memory'];
+  readonly #memory: (() => ServiceMemory) | undefined;
   readonly #now: () => number;
   /** Null until the memory has been read. */
   #found: FoundGeneration | null | undefined = null;
   /** Whether a response in this session has confirmed the generation. */
   #isChosen = false;
 
-  constructor({ generation, memory }: Pick<ServiceOptions, 'generation' | 'memory'>, now: () => number) {
-    this.stated = generation;
+  constructor(stated: Generation | undefined, memory: (() => ServiceMemory) | undefined, now: () => number) {
+    this.stated = stated;
     this.#memory = memory;
     this.#now = now;
   }

@@ -37,7 +37,7 @@ export async function callOperation<Response extends z.ZodMiniType>(
 ): Promise<z.output<Response>> {
   const { assumptions, capabilities, generation } = client;
   const { newest: _, ...rest } = declared;
-  const endpoint = options.otherPath ? { ...rest, path: client.otherPath(declared) } : declared;
+  const endpoint = options.otherPath ? { ...rest, path: client.assumptions.otherPath(declared) } : declared;
   const { maxBytes = defaultMaxBytes, longList } = options;
   const read = async (answer: WireAnswer, facts: CallFacts): Promise<z.output<Response>> => {
     const all = new AllRows();
@@ -71,7 +71,7 @@ export async function callOperation<Response extends z.ZodMiniType>(
     if (capabilities.isInDoubt(endpoint, error) && (await isAccepted(client, call.time.signal)))
       return await callOperation(client, endpoint, input, options);
     if (endpoint.newest && error.noSuchPath) generation.forget();
-    throw explainMissingPath(error, endpoint, assumptions, generation.stated !== undefined);
+    throw explainMissingPath(error, endpoint, assumptions);
   } finally {
     call.time.end();
   }

@@ -5,6 +5,7 @@ import type { Operation } from '../contract/endpoints.ts';
 import type { Generation } from '../contract/generation.ts';
 import type { Clock } from './clock.ts';
 import type { Gates } from './gate.ts';
+import type { ServiceMemory } from './generation.ts';
 import type { CallInput } from './request.ts';
 import type { Tracer } from './trace.ts';
 
@@ -38,11 +39,6 @@ export interface Supervisor {
   readonly recover: (lost: Target, signal: AbortSignal) => Promise<boolean>;
   /** Reports a response, as a sign of life. */
   readonly answered?: (target: Target) => void;
-}
-
-interface ServiceMemory {
-  readonly setting: (name: string) => unknown;
-  readonly setSetting: (name: string, value: unknown) => void;
 }
 
 export interface ServiceOptions {

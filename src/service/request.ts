@@ -226,17 +226,8 @@ function bodyShape(value: unknown, depth = 3): string {
   return `{${[...fields.slice(0, maxShownFields), ...(fields.length > maxShownFields ? ['…'] : [])].join(', ')}}`;
 }
 
-/**
- * The error for a missing path, with advice on the setting that chose it.
- *
- * @param isStated whether the profile sets the generation
- */
-export function explainMissingPath(
-  error: ServiceError,
-  endpoint: Endpoint,
-  assumptions: Assumptions,
-  isStated: boolean,
-): ServiceError {
+/** The error for a missing path, with advice on the setting that chose it. */
+export function explainMissingPath(error: ServiceError, endpoint: Endpoint, assumptions: Assumptions): ServiceError {
   const { method, operation, path, newest } = endpoint;
   const isOptional = error instanceof CapabilityMissingError;
   // If an optional read is missing, the error is enough.
@@ -251,7 +242,7 @@ export function explainMissingPath(
       assumptions.generationOf(endpoint) === 'newest'
         ? ['newest', 'document', path]
         : ['document', 'newest', newest.path];
-    chosen = `the path of generation ${own}${isStated ? ', which the profile sets' : ''}; generation ${other} has ${method} ${elsewhere}. If the service is of generation ${other}, set generation in the profile; otherwise set assumptions.path.${operation}.`;
+    chosen = `the path of generation ${own}${assumptions.isStated ? ', which the profile sets' : ''}; generation ${other} has ${method} ${elsewhere}. If the service is of generation ${other}, set generation in the profile; otherwise set assumptions.path.${operation}.`;
   } else return error;
   const words = `does not have ${method} ${assumptions.path(endpoint)}, ${chosen}`;
   if (isOptional) return new CapabilityMissingError(operation, error, `${error.advice} It ${words}`.trim());

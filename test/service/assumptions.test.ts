@@ -33,7 +33,7 @@ describe('an operation that newer services have under another path', () => {
   const { deleteEvalRun, getEvalRun } = endpoints;
   const formOf = (endpoint: Endpoint, path?: string, generation: Generation = 'document') => {
     const set = path === undefined ? {} : { [`path.${endpoint.operation}`]: path };
-    const assumptions = new Assumptions(set, () => generation);
+    const assumptions = new Assumptions(set, { stated: undefined, current: generation });
     return [assumptions.generationOf(endpoint), assumptions.path(endpoint)];
   };
 
