@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { errorMessage } from '../base/errors.ts';
 import { parseDeepJson } from '../base/json-depth.ts';
 import { loadConfig } from '../config/load.ts';
-import type { Column } from '../present/column.ts';
+import { type Column, plainColumn } from '../present/column.ts';
 import { transcriptOf } from '../present/transcript.ts';
 import { trajectoryQuery } from '../queries/trajectories.ts';
 import { resourceOfId, resources } from '../resources/catalogue.ts';
@@ -78,13 +78,7 @@ const columns: readonly Column<Note>[] = [
   { id: 'label', title: 'OF', width: { min: 10, max: 40, grow: 1 }, value: note => note.label },
   { id: 'flag', title: 'FLAG', width: { min: 6, max: 24, grow: 0 }, value: note => note.flag || undefined },
   { id: 'message', title: 'MESSAGE', width: 7, align: 'right', value: note => note.message || undefined },
-  {
-    id: 'text',
-    title: 'NOTE',
-    width: { min: 10, max: 200, grow: 3 },
-    cutAt: 'end',
-    value: note => note.text || undefined,
-  },
+  plainColumn('text', 'NOTE', { min: 10, max: 200, grow: 3 }, note => note.text || undefined, { cutAt: 'end' }),
   { id: 'author', title: 'AUTHOR', width: { min: 6, max: 20, grow: 0 }, value: note => note.author },
   { id: 'at', title: 'AT', width: 24, value: note => timeOf(note.at) },
   { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 0 }, value: note => note.id },

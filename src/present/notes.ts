@@ -1,6 +1,6 @@
 /** Shows flags and notes as columns, facts and counts. */
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';
-import type { Column } from './column.ts';
+import { type Column, plainColumn } from './column.ts';
 import type { Fact } from './fact.ts';
 
 /** A note by one author. */
@@ -49,10 +49,11 @@ export function noteColumns<Row>(byId: NotesById, id: (row: Row) => string): rea
       // Most lists have no room for the notes.
       text: row => flagsOf(byId.get(id(row))) || (textsOf(byId.get(id(row))) && 'note'),
     },
-    {
-      ...{ id: 'note', title: 'NOTE', width: { min: 8, max: 80, grow: 1 }, ifAny: true, wide: true, cutAt: 'end' },
-      value: row => textsOf(byId.get(id(row))) || undefined,
-    },
+    plainColumn('note', 'NOTE', { min: 8, max: 80, grow: 1 }, row => textsOf(byId.get(id(row))) || undefined, {
+      ifAny: true,
+      wide: true,
+      cutAt: 'end',
+    }),
   ];
 }
 

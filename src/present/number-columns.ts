@@ -1,6 +1,6 @@
 /** Columns for numbers that rows may lack. */
 import { reward } from '../text/numbers.ts';
-import type { Column } from './column.ts';
+import { type Column, plainColumn } from './column.ts';
 import { type Interval, intervalDefaults } from './statistics/interval.ts';
 
 /** A column as wide as its title or its widest number. */
@@ -49,10 +49,11 @@ export function intervalColumn<Row>(
   intervalOf: (row: Row) => Interval | undefined,
   { id = 'interval', title = '95% CI', text = reward } = {},
 ): Column<Row> {
-  return {
-    ...{ id, title, width: 12, align: 'right', filtered: false, bestFirst: true },
-    value: row => intervalOf(row)?.low,
+  return plainColumn(id, title, 12, row => intervalOf(row)?.low, {
+    align: 'right',
+    filtered: false,
+    bestFirst: true,
     text: row => formatLimits(intervalOf(row), text),
     exported: row => formatLimits(intervalOf(row), limit => limit) || undefined,
-  };
+  });
 }

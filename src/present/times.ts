@@ -1,6 +1,6 @@
 /** Times as lists show them, and time columns. */
 import { age, duration, endInstant, maxAheadMs, parseTime } from '../text/time.ts';
-import type { Column } from './column.ts';
+import { type Column, plainColumn } from './column.ts';
 import type { Fact } from './fact.ts';
 
 /** A time from the service, in epoch milliseconds. */
@@ -42,19 +42,15 @@ export function timeColumn<Row>(
     field,
   }: { readonly width?: number; readonly wide?: boolean; readonly field?: string } = {},
 ): Column<Row> {
-  return {
-    id,
-    title,
-    width,
+  return plainColumn(id, title, width, row => instant(time(row)), {
     align: 'right',
     wide,
     field,
-    value: row => instant(time(row)),
     text: row => ageOf(time(row)),
     filtered: false,
     time: 'instant',
     exported: time,
-  };
+  });
 }
 
 export interface RunTimes {

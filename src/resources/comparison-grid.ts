@@ -1,7 +1,7 @@
 /** Compares several evaluation runs with a baseline, overall and by task. */
 import { maxOf, minOf } from '../base/many.ts';
 import { mean } from '../base/statistics.ts';
-import { type Column, cellText } from '../present/column.ts';
+import { type Column, cellText, plainColumn } from '../present/column.ts';
 import { type Fact, referenceFact } from '../present/fact.ts';
 import { describeNote, type NotesById } from '../present/notes.ts';
 import { formatInterval, intervalColumn, numberColumn } from '../present/number-columns.ts';
@@ -159,11 +159,10 @@ const verdictWord = ({ isBase, compared }: GridRow): string => (isBase ? 'baseli
 /** The columns for the runs, most important first. */
 export function gridColumns(confidence: number): readonly Column<GridRow>[] {
   return [
-    {
-      ...{ id: 'run', title: 'RUN', width: { min: 8, max: 100, grow: 3 }, value: row => row.name },
+    plainColumn('run', 'RUN', { min: 8, max: 100, grow: 3 }, row => row.name, {
       text: row => row.title,
       shortText: row => row.shortTitle,
-    },
+    }),
     { id: 'letter', title: '#', width: 1, value: row => row.letter },
     // Show the mean over the tasks that both runs share, so that DIFF is the difference of the means.
     {

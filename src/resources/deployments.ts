@@ -58,11 +58,10 @@ const deploymentColumns: readonly Column<Deployment>[] = [
   plainColumn('active', 'ACTIVE', 6, row => (row.is_active ? 'yes' : ''), {
     text: row => (row.is_active ? 'yes' : isUnreadable(row, 'is_active') ? '?' : ''),
   }),
-  {
-    ...{ id: 'role', title: 'ROLE', field: 'role', width: { min: 10, max: 14, grow: 1 } },
-    value: row => row.role ?? undefined,
+  plainColumn('role', 'ROLE', { min: 10, max: 14, grow: 1 }, row => row.role ?? undefined, {
+    field: 'role',
     text: formatRole,
-  },
+  }),
   plainColumn('step', 'STEP', 5, row => row.checkpoint_step, { field: 'checkpoint_step', align: 'right' }),
   plainColumn('base', 'BASE MODEL', { min: 10, max: 36, grow: 1 }, row => row.base_model_slug, {
     field: 'base_model_slug',

@@ -36,14 +36,10 @@ function rounded(value: number | null | undefined): number | undefined {
 export const price = (value: number | null | undefined): string => (value == null ? none : asReceived(rounded(value)));
 
 function priceColumn(id: string, title: string, field: 'input' | 'output' | 'cached_input'): Column<SupportedModel> {
-  return {
-    id,
-    title,
-    width: title.length,
+  return plainColumn(id, title, title.length, row => rounded(row.pricing?.[field]), {
     align: 'right',
-    value: row => rounded(row.pricing?.[field]),
     text: row => price(row.pricing?.[field]),
-  };
+  });
 }
 
 export const modelColumns: readonly Column<SupportedModel>[] = [

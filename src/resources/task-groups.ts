@@ -2,7 +2,7 @@
 import { maxOf, minOf } from '../base/many.ts';
 import { mean } from '../base/statistics.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
-import type { Column } from '../present/column.ts';
+import { type Column, plainColumn } from '../present/column.ts';
 import type { Fact } from '../present/fact.ts';
 import { numberColumn } from '../present/number-columns.ts';
 import { passAtK, passCurve, passHatK } from '../present/statistics/pass-at-k.ts';
@@ -191,12 +191,11 @@ export function groupColumns(
   levels: readonly string[] = blockLevels,
 ): readonly Column<TaskGroup>[] {
   return [
-    {
-      ...{ id: 'n', title: 'N', width: { min: 3, max: 9, grow: 0 }, align: 'right' },
-      value: row => row.scores.length,
+    plainColumn('n', 'N', { min: 3, max: 9, grow: 0 }, row => row.scores.length, {
+      align: 'right',
       text: formatCount,
       exported: row => row.scores.length,
-    },
+    }),
     numberColumn('mean', 'MEAN', row => row.mean),
     {
       ...numberColumn<TaskGroup>('difference', 'DIFF', row => row.difference),
@@ -231,11 +230,11 @@ export function groupColumns(
     },
     { ...numberColumn<TaskGroup>('noscore', 'NO SCORE', row => ifPositive(row.unscored), { text: count }), ...ifAny },
     { ...numberColumn<TaskGroup>('unlisted', 'UNLISTED', row => ifPositive(row.unlisted), { text: count }), ...ifAny },
-    {
-      ...{ id: 'tokens', title: 'TOKENS', width: 6, align: 'right', ifAny: true },
-      value: row => row.tokens,
+    plainColumn('tokens', 'TOKENS', 6, row => row.tokens, {
+      align: 'right',
+      ifAny: true,
       text: row => (row.tokens === undefined ? '' : String(Math.round(row.tokens))),
-    },
+    }),
   ];
 }
 

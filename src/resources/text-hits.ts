@@ -62,14 +62,8 @@ const byRole = ({ roles, ...row }: TextHit): readonly TextHit[] =>
 
 export const hitColumns: readonly Column<TextHit>[] = [
   ...[task, rewardColumn].flatMap(column => column ?? []),
-  {
-    ...{ id: 'role', title: 'ROLE', width: { min: 6, max: 20, grow: 1 }, value: row => row.at.role },
-    variants: byRole,
-  },
-  {
-    ...{ id: 'text', title: 'TEXT', width: { min: 24, max: 60, grow: 6 }, cutAt: 'end', value: row => row.excerpt },
-    variants: byRole,
-  },
+  plainColumn('role', 'ROLE', { min: 6, max: 20, grow: 1 }, row => row.at.role, { variants: byRole }),
+  plainColumn('text', 'TEXT', { min: 24, max: 60, grow: 6 }, row => row.excerpt, { cutAt: 'end', variants: byRole }),
   { id: 'lines', title: 'LINES', width: 5, align: 'right', value: row => row.lines },
   ...otherColumns.filter(isLength),
   plainColumn('other-lines', 'OTHER', 5, row => row.other_lines, { align: 'right', wide: true }),

@@ -10,6 +10,7 @@ import {
   idColumn,
   type NameOf,
   namedColumn,
+  plainColumn,
   statusColumn,
   waitingWord,
 } from '../present/column.ts';
@@ -77,12 +78,7 @@ const shareColumn: Column<ProgressedRun> = {
 };
 
 export const trainingColumns: readonly Column<ProgressedRun>[] = [
-  {
-    id: 'name',
-    title: 'TRAINING RUN',
-    width: { min: 16, max: 60, grow: 3 },
-    value: row => row.display_name ?? row.training_run_id,
-  },
+  plainColumn('name', 'TRAINING RUN', { min: 16, max: 60, grow: 3 }, row => row.display_name ?? row.training_run_id),
   {
     ...statusColumn<ProgressedRun>(row => row.status, { known: [...trainingStatuses, waitingWord] }),
     width: { min: 11, max: 16, grow: 1 },

@@ -1,7 +1,7 @@
 /** Watch's columns. */
 
 import { hasEnded } from '../../contract/status.ts';
-import { type Cell, type Column, cellText } from '../../present/column.ts';
+import { type Column, cellText, idColumn, plainColumn } from '../../present/column.ts';
 import { meanNumber, meanText } from '../../present/mean.ts';
 import { intervalColumn, numberColumn } from '../../present/number-columns.ts';
 import type { Interval } from '../../present/statistics/interval.ts';
@@ -91,14 +91,6 @@ const shortPace = (row: WatchedResource): string =>
 /** A line's alarms; if it has none, why it failed, or its rate. */
 export const describeNote = (row: WatchedResource): string => describeReason(row) || describePace(row);
 
-/** A column that is shown if there is room for all others. */
-const textColumn = (
-  id: string,
-  title: string,
-  width: Column<WatchedResource>['width'],
-  value: (row: WatchedResource) => Cell,
-): Column<WatchedResource> => ({ id, title, width, wide: true, value });
-
 /** The progress in one column: both counts or, if there is less room, their share. */
 const shareColumn = ({ room, widestProgress = 0 }: WatchColumnsOptions): Column<WatchedResource> => ({
   id: 'share',
@@ -111,14 +103,7 @@ const shareColumn = ({ room, widestProgress = 0 }: WatchColumnsOptions): Column<
   shortText: shortestProgress,
 });
 const countColumns: readonly Column<WatchedResource>[] = [
-  {
-    id: 'done',
-    title: 'DONE',
-    width: 5,
-    align: 'right',
-    value: row => row.done,
-    text: row => counts(row).done,
-  },
+  plainColumn('done', 'DONE', 5, row => row.done, { align: 'right', text: row => counts(row).done }),
   { id: 'total', title: 'TOTAL', width: 5, align: 'right', value: row => counts(row).total },
 ];
 
@@ -215,10 +200,10 @@ export const stateColumn = <Row>(room: number, stateOfRow: (row: Row) => LineSta
   look: row => stateOfRow(row).look,
 });
 
-const paceColumn: Column<WatchedResource> = {
-  ...textColumn('pace', 'PACE', { min: 12, max: 20, grow: 1 }, describePace),
+const paceColumn = plainColumn('pace', 'PACE', { min: 12, max: 20, grow: 1 }, describePace, {
+  wide: true,
   shortText: shortPace,
-};
+});
 
 /** Why a line needs attention or failed. In a narrow pane, the pace has its own column, which gives way to the name. */
 const noteColumn = (isRoomy: boolean): Column<WatchedResource> => ({
@@ -243,10 +228,10 @@ export function watchColumns(options: WatchColumnsOptions): readonly Column<Watc
     interval: row => intervalOfLine(row, range),
     trainer: row => (isTrainers(row) ? row.mean : undefined),
   });
-  const curve = (id: string, title: string, values: (row: WatchedResource) => WatchedResource['curve']) => ({
-    ...{ id, title, width: sparkWidth, cutAt: 'end' as const },
-    value: (row: WatchedResource) => spark(values(row), sparkWidth),
-  });
+  const curve = (id: string, title: string, values: (row: WatchedResource) => WatchedResource['curve']) =>
+    plainColumn(id, title, sparkWidth, (row: WatchedResource) => spark(values(row), sparkWidth), {
+      cutAt: 'end',
+    });
   const bestInterval = intervalColumn<WatchedResource>(
     ({ measured }) => (measured ? intervalOfHeldOut(measured.best, range) : undefined),
     { id: 'best-interval', title: 'BEST CI' },
@@ -276,13 +261,13 @@ export function watchColumns(options: WatchColumnsOptions): readonly Column<Watc
     ),
     ranked(noteColumn(isRoomy), 4),
     ...(isRoomy ? [] : [paceColumn]),
-    textColumn('kind', 'KIND', 10, row => row.kind),
-    textColumn('benchmark', 'BENCHMARK', { min: 10, max: 30, grow: 1 }, row => row.benchmark),
+    plainColumn('kind', 'KIND', 10, row => row.kind, { wide: true }),
+    plainColumn('benchmark', 'BENCHMARK', { min: 10, max: 30, grow: 1 }, row => row.benchmark, { wide: true }),
     meanColumn,
     trainer,
     { ...curve('trainer-curve', 'TRAINER CURVE', row => row.curve), wide: true },
     timeColumn('started', 'STARTED', row => row.startedAt, { wide: true }),
-    textColumn('pinned', 'PINNED', 6, row => (row.pinned ? 'yes' : '')),
-    textColumn('id', 'ID', { min: 12, max: 40, grow: 1 }, formatId),
+    plainColumn('pinned', 'PINNED', 6, row => (row.pinned ? 'yes' : ''), { wide: true }),
+    idColumn(formatId),
   ];
 }

@@ -2,7 +2,7 @@
 import { useMemo, useState } from 'react';
 import { curveOf } from '../../../base/curve.ts';
 import { largestOf } from '../../../base/many.ts';
-import { type Column, idColumn } from '../../../present/column.ts';
+import { type Column, idColumn, plainColumn } from '../../../present/column.ts';
 import { numberColumn } from '../../../present/number-columns.ts';
 import {
   describeCorrelation,
@@ -33,10 +33,7 @@ import { useShownFacts } from './use-rollout-list.ts';
 import { emptyRollouts, useRollouts } from './use-rollouts.ts';
 
 const columns: readonly Column<LengthPoint>[] = [
-  {
-    ...{ id: 'task', title: 'TASK', width: { min: 12, max: 60, grow: 2 } },
-    value: ({ row }) => row.task_id ?? row.trajectory_id,
-  },
+  plainColumn('task', 'TASK', { min: 12, max: 60, grow: 2 }, ({ row }) => row.task_id ?? row.trajectory_id),
   numberColumn('reward', 'REWARD', row => row.reward),
   { ...numberColumn<LengthPoint>('length', 'LENGTH', row => row.length, { text: count }), width: 8 },
   idColumn(({ row }) => row.trajectory_id),

@@ -1,7 +1,7 @@
 /** A training run's audit, and the rollouts behind a finding. */
 import { useMemo, useState } from 'react';
 import { type Evidence, type Finding, findingKinds } from '../../../present/audit.ts';
-import { type Column, idColumn } from '../../../present/column.ts';
+import { type Column, idColumn, plainColumn } from '../../../present/column.ts';
 import { noteFacts } from '../../../present/notes.ts';
 import { numberColumn, rewardColumn } from '../../../present/number-columns.ts';
 import { type ListSource, rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
@@ -57,10 +57,7 @@ const evidenceColumns: readonly Column<Evidence>[] = [
     ...numberColumn<Evidence>('tokens', 'TOKENS', row => countOf(row.completion_tokens), { text: String }),
     ifAny: true,
   },
-  {
-    ...{ id: 'answer', title: 'ANSWER', width: { min: 12, max: 200, grow: 3 }, cutAt: 'end', ifAny: true },
-    value: row => row.answer,
-  },
+  plainColumn('answer', 'ANSWER', { min: 12, max: 200, grow: 3 }, row => row.answer, { cutAt: 'end', ifAny: true }),
   idColumn(row => row.trajectory_id ?? undefined, false),
 ];
 

@@ -2,7 +2,7 @@
 import { useMemo, useState } from 'react';
 import { hasEnded } from '../../../contract/status.ts';
 import { emptyCurve } from '../../../contract/trainer-curve.ts';
-import type { Column } from '../../../present/column.ts';
+import { type Column, plainColumn } from '../../../present/column.ts';
 import { answerOf, bestRollout, type StepTask, taskOf } from '../../../present/task-groups.ts';
 import { byTask, widenedRange } from '../../../present/teaching.ts';
 import { rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
@@ -29,10 +29,9 @@ import { rewardChart } from '../tasks/reward-chart.tsx';
 import { pairBinding } from '../tasks/rollout-bindings.ts';
 import { useStepsRead } from './use-teaching.ts';
 
-const stepColumn: Column<StepTask> = {
-  ...{ id: 'step', title: 'STEP', width: { min: 6, max: 10, grow: 1 }, align: 'right' },
-  value: row => row.step,
-};
+const stepColumn: Column<StepTask> = plainColumn('step', 'STEP', { min: 6, max: 10, grow: 1 }, row => row.step, {
+  align: 'right',
+});
 const bestOf = ({ step, rollouts }: StepTask) => ({ ...bestRollout(rollouts), name: `step ${step}` });
 const inOrder = { column: 'step', descending: false } as const;
 const moves = [

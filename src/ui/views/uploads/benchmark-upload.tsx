@@ -1,7 +1,7 @@
 /** A benchmark upload: the files, their progress, and the outcome. */
 import { useState } from 'react';
 import type { Agent } from '../../../contract/models.ts';
-import type { Column } from '../../../present/column.ts';
+import { type Column, plainColumn } from '../../../present/column.ts';
 import { numberColumn } from '../../../present/number-columns.ts';
 import { benchmarks } from '../../../resources/benchmarks.ts';
 import { listPlace, recordPlace } from '../../../resources/define.ts';
@@ -35,14 +35,7 @@ const columns: readonly Column<FileState>[] = [
   { id: 'state', title: 'STATE', width: 10, value: ({ state }) => state, status: true },
   { ...numberColumn<FileState>('size', 'SIZE', ({ file }) => file.size, { text: bytes }), width: 9 },
   { ...numberColumn<FileState>('sent', 'SENT', sentShare, { text: percent }), width: 7 },
-  {
-    id: 'error',
-    title: 'ERROR',
-    width: { min: 8, max: 80, grow: 2 },
-    cutAt: 'end',
-    wide: true,
-    value: ({ error }) => error,
-  },
+  plainColumn('error', 'ERROR', { min: 8, max: 80, grow: 2 }, ({ error }) => error, { cutAt: 'end', wide: true }),
 ];
 
 const idOf = ({ file }: FileState): string => file.path;

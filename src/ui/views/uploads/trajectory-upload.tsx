@@ -2,7 +2,7 @@
 
 import { useMemo } from 'react';
 import { errorMessage } from '../../../base/errors.ts';
-import type { Column } from '../../../present/column.ts';
+import { type Column, plainColumn } from '../../../present/column.ts';
 import { recordPlace } from '../../../resources/define.ts';
 import type { Place } from '../../../resources/place.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
@@ -41,13 +41,9 @@ const columns: readonly Column<Outcome>[] = [
   { id: 'line', title: 'LINE', width: 6, align: 'right', value: row => row.line },
   { id: 'status', title: 'OUTCOME', width: 12, value: row => row.status, status: true },
   { id: 'id', title: 'TRAJECTORY', width: { min: 12, max: 40, grow: 1 }, value: row => row.trajectoryId },
-  {
-    id: 'message',
-    title: 'MESSAGE',
-    width: { min: 12, max: 120, grow: 3 },
+  plainColumn('message', 'MESSAGE', { min: 12, max: 120, grow: 3 }, row => describeReason(row) || undefined, {
     cutAt: 'end',
-    value: row => describeReason(row) || undefined,
-  },
+  }),
   { id: 'trace', title: 'TRACE', width: { min: 10, max: 40, grow: 1 }, wide: true, value: row => row.traceId },
 ];
 
