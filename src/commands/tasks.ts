@@ -94,6 +94,7 @@ export async function run({ args: [word = ''], flags }: CommandInput<'tasks'>, i
       ungrouped_rollouts: tasks.nameless,
       not_listed: tasks.isUncounted ? null : tasks.unlisted,
       pass: pointsOf(scored),
+      ...(other && { base_pass: pointsOf(groups.flatMap(({ base }) => (base?.scores.length ? base : []))) }),
       models: modelFields(groups),
       tasks: groups.map(group => ({ ...taskFields(group), ...(tasks.isUncounted && { not_listed: null }) })),
     };

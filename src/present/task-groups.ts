@@ -63,7 +63,7 @@ export interface TaskGroup {
   /** Its rewards by model, if the rollouts are from several models. */
   readonly modelScores?: readonly ModelScores[] | undefined;
   /** The same task in another run. */
-  readonly base?: { readonly mean: number | undefined; readonly scores: readonly number[] };
+  readonly base?: Pick<TaskGroup, 'scores' | 'mean' | 'passed'>;
   /** This mean minus the other run's mean. */
   readonly difference?: number | undefined;
 }
@@ -71,6 +71,9 @@ export interface TaskGroup {
 /** The known rewards, lowest first. */
 const sortedScores = (rollouts: readonly GroupRollout[]): number[] =>
   scoresOf(rollouts).sort((left, right) => left - right);
+
+const countPassed = (scores: readonly number[], passAt: number): number =>
+  scores.filter(score => reaches(score, passAt)).length;
 
 /** A task's number of rollouts, listed or not. */
 export const rolloutsOf = ({ rollouts, unlisted }: TaskGroup): number => rollouts.length + unlisted;
@@ -100,7 +103,7 @@ export function groupOf(
     failed: rollouts.filter(hasFailed).length,
     unscored: others.length - failedUnscored - running,
     mean: mean(scores),
-    passed: scores.filter(score => reaches(score, passAt)).length,
+    passed: countPassed(scores, passAt),
     tokens: mean(rollouts.flatMap(({ completion_tokens }) => completion_tokens ?? [])),
     kind: groupKind(rollouts, range),
   };
@@ -121,15 +124,19 @@ export function scoresByModel(rollouts: readonly GroupRollout[], passAt: number)
   return [...Map.groupBy(rollouts, ({ model_id }) => model_id || undefined)]
     .map(([model, group]) => {
       const scores = sortedScores(group);
-      return { model, scores, mean: mean(scores), passed: scores.filter(score => reaches(score, passAt)).length };
+      return { model, scores, mean: mean(scores), passed: countPassed(scores, passAt) };
     })
     .sort((left, right) => rank(left) - rank(right));
 }
 
 /** The group with its difference from the same task in another run. */
-export function withBase(group: TaskGroup, base: readonly number[] | undefined): TaskGroup {
+export function withBase(group: TaskGroup, base: readonly number[] | undefined, passAt: number): TaskGroup {
   if (!base) return group;
-  return { ...group, base: { mean: mean(base), scores: base }, difference: meanDifference(base, group.scores) };
+  return {
+    ...group,
+    base: { mean: mean(base), scores: base, passed: countPassed(base, passAt) },
+    difference: meanDifference(base, group.scores),
+  };
 }
 
 export interface StepTask extends TaskGroup {

@@ -108,7 +108,7 @@ export function groupsOf(rows: readonly Trajectory[], options: GroupOptions): Ta
   const steps = stepsOf(rows);
   const models = describeModels(rows);
   const groups = [...tasks].map(([id, { unlisted }]) => {
-    const group = withBase(groupOf(id, named.get(id) ?? [], widened, { passAt, unlisted }), base?.get(id));
+    const group = withBase(groupOf(id, named.get(id) ?? [], widened, { passAt, unlisted }), base?.get(id), passAt);
     return {
       ...group,
       ...(steps.size > 1 && { stepScores: scoresByStep(group.rollouts) }),
@@ -290,20 +290,41 @@ export function groupFacts(row: TaskGroup): readonly Fact[] {
 const sum = (groups: readonly TaskGroup[], count: (group: TaskGroup) => number): number =>
   groups.reduce((total, group) => total + count(group), 0);
 
-/** How often tasks pass within several rollouts. */
+/** Tasks with the rewards of one model or one run, and a label for it if there are several. */
+interface PassedTasks {
+  readonly of: string;
+  readonly tasks: readonly Pick<TaskGroup, 'scores' | 'passed'>[];
+}
+
+/** The tasks by model, if the rollouts are from several models, and those of the base. */
+function passedTasks(groups: readonly TaskGroup[]): readonly PassedTasks[] {
+  const scores = groups.flatMap(({ modelScores = [] }) => modelScores);
+  const byModel = [...Map.groupBy(scores, ({ model }) => model)];
+  const models = byModel.map(([model = 'no model', tasks]) => ({ of: clean`, ${model}`, tasks }));
+  const base = { of: ', base', tasks: groups.flatMap(group => group.base ?? []) };
+  return [...(models.length > 0 ? models : [{ of: '', tasks: groups }]), ...(base.tasks.length > 0 ? [base] : [])];
+}
+
+/** How often the tasks of each model and run pass within several rollouts. */
 function describePasses(groups: readonly TaskGroup[], passAt: number): readonly string[] {
-  const curve = passCurve(groups.filter(({ scores }) => scores.length > 0).map(passesOf));
-  const last = curve.at(-1);
-  if (!last) return [];
+  const curves = passedTasks(groups).flatMap(({ of, tasks }) => {
+    const curve = passCurve(tasks.filter(({ scores }) => scores.length > 0).map(passesOf));
+    const last = curve.at(-1);
+    return last ? { of, curve, last } : [];
+  });
   const atLeast = `reward at least ${reward(passAt)}`;
-  if (curve.length === 1) return [`passed ${percent(last.any)} (${atLeast})`];
-  const points = (passing: 'any' | 'all'): string =>
-    curve.map(point => `${point.k} ${percent(point[passing])}`).join('  ');
-  const some = `; ${last.tasks} of ${counted(groups.length, 'task')} have ${counted(last.k, 'reward')}`;
-  return [
-    `pass@k  ${points('any')}`,
-    `pass^k  ${points('all')}   ${atLeast}${last.tasks === groups.length ? '' : some}`,
-  ];
+  if (curves.every(({ curve }) => curve.length === 1))
+    return curves.map(({ of, last }) => `passed${of} ${percent(last.any)} (${atLeast})`);
+  const lines = (passing: 'any' | 'all', sign: string): readonly string[] =>
+    curves.map(({ of, curve }) => {
+      const points = curve.map(point => `${point.k} ${percent(point[passing])}`);
+      return [`pass${sign}k${of}`, ...points].join('  ');
+    });
+  const some = curves
+    .filter(({ last }) => last.tasks < groups.length)
+    .map(({ of, last }) => `${last.tasks} of ${counted(groups.length, 'task')} have ${counted(last.k, 'reward')}${of}`);
+  const all = lines('all', '^');
+  return [...lines('any', '@'), ...all.slice(0, -1), `${all.at(-1)}   ${[atLeast, ...some].join('; ')}`];
 }
 
 /**
@@ -346,6 +367,7 @@ export function describeGroups({
   const passes = describePasses(groups, passAt);
   return [
     [`${counted(groups.length, 'task')}: ${rewards}`, ...shown].join(', '),
+    ...passes,
     ...models,
     ...(several.length === 0
       ? []
@@ -354,7 +376,6 @@ export function describeGroups({
             idle.length === 0 ? '' : `: ${idle.map(([number, words]) => `${number} ${words}`).join(', ')}`
           }`,
         ]),
-    ...passes,
     ...(passes.length > 0 && steps.size > 1
       ? [
           `These rollouts are from ${steps.size} training steps, ${minOf([...steps])} to ${maxOf([...steps])}, and so from different models`,

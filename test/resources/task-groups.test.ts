@@ -19,9 +19,48 @@ it('name the models of pooled rollouts, the most frequent ones first, but not th
   const words = `From 5 models together: b (mean 0.500 over 2 rewards), ${['a', 'c', 'd']
     .map((model, index) => `${model} (mean ${['0', '1.00', '0'][index]} over 1 reward)`)
     .join(', ')}, 1 more`;
-  expect(describeGroups(groupsOf(rows, { range: [0, 1] }))[1]).toBe(words);
+  expect(describeGroups(groupsOf(rows, { range: [0, 1] }))).toContain(words);
   const ofSteps = rows.map((row, policy_step) => ({ ...row, policy_step }));
   expect(describeGroups(groupsOf(ofSteps, { range: [0, 1] })).join()).not.toContain('together');
+});
+
+it('say of each model how often it passes, and not of all together (issue 19)', () => {
+  const rewards = { large: [1, 1, 1, 0], 'a small one': [0, 0, 0, 1] };
+  const rows = Object.entries(rewards).flatMap(([model_id, own]) =>
+    own.map((reward, index) => ({
+      ...{ trajectory_id: `${model_id}${index}`, task_id: `t${index % 2}`, status: 'completed', reward, model_id },
+    })),
+  );
+  const words = describeGroups(groupsOf(rows, { range: [0, 1] }));
+  expect(words.filter(line => line.startsWith('pass'))).toEqual([
+    'pass@k, large  1 75%  2 100%',
+    'pass@k, a small one  1 25%  2 50%',
+    'pass^k, large  1 75%  2 50%',
+    'pass^k, a small one  1 25%  2 0%   reward at least 1.00',
+  ]);
+  const one = describeGroups(
+    groupsOf(
+      rows.filter((_, index) => index % 4 === 0),
+      { range: [0, 1] },
+    ),
+  );
+  expect(one).toContain('passed, large 100% (reward at least 1.00)');
+});
+
+it('say of a base how often it passes, and over how many tasks (issue 19)', () => {
+  const rows = ['a', 'a', 'b', 'b'].map((task_id, index) => ({
+    ...{ trajectory_id: `t${index}`, task_id, status: 'completed', reward: 1 },
+  }));
+  const base = new Map([
+    ['a', [0, 1]],
+    ['b', [0]],
+  ]);
+  expect(describeGroups(groupsOf(rows, { range: [0, 1], base })).filter(line => line.startsWith('pass'))).toEqual([
+    'pass@k  1 100%  2 100%',
+    'pass@k, base  1 25%  2 100%',
+    'pass^k  1 100%  2 100%',
+    'pass^k, base  1 25%  2 0%   reward at least 1.00; 1 of 2 tasks have 2 rewards, base',
+  ]);
 });
 
 it('say of a model that has no rewards (attack34 C)', () => {

@@ -88,7 +88,7 @@ function forgetRows(): void {
 const allRead = (stage: Stage): Promise<void> => stage.waitFor(() => stage.workbench.cache.isFetching() === 0);
 const stageOf = (columns: number, rows: number, base?: string) =>
   openViewOnStage(TasksView, {
-    place: { view: 'tasks', scope: { run: 'new' }, ...(base && { base: { id: base, name: 'before' } }) },
+    place: { view: 'tasks', scope: { run: 'new' }, ...(base && { base: { id: base, name: 'before', bench_id: 'b' } }) },
     service: async () => service,
     others: [rolloutsView, recordView, pairView, compareView],
     columns,
@@ -158,6 +158,14 @@ it.each([
   const stage = stageOf(columns, rows, 'base');
   await stage.waitFor('+1.00');
   await stage.waitFor('▸ never');
+  // Each run has its own line, also in a low pane (issue 19).
+  expect(stage.text()).toMatch(/ pass@k {2}1 50% {2}2 66\.7% {2}4 50%/);
+  expect(stage.text()).toMatch(/ pass@k, base {2}1 16\.7% {2}2 33\.3% {2}4 0%/);
+});
+
+it('keeps a line with pass@k in a low pane (issue 19)', async () => {
+  const stage = stageOf(60, 15);
+  await stage.waitFor(text => text.includes('▸ never') && / pass@k {2}1 50% {2}2 66\.7% {2}4 50%/.test(text));
 });
 
 it('leads from a task compared with another run to its rollouts, with that of the other run beside each', async () => {

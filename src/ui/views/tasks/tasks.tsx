@@ -141,11 +141,19 @@ function useTasks({ scope, steps, filter }: Place<'tasks'>, base: string | undef
   return { rollouts, tasks };
 }
 
-/** The lines above the tasks. */
-function headerOf(title: string, lines: readonly string[], pane: Size, { styles }: Theme): readonly string[] {
+/** The lines above the tasks. @param most how many of them a low pane shows, each cut to its width */
+function headerOf(
+  title: string,
+  lines: readonly string[],
+  most: number,
+  pane: Size,
+  { styles }: Theme,
+): readonly string[] {
   const width = pane.width - 2;
-  const words = lines.flatMap(line => wrap(line, width));
-  const shown = pane.height < 18 ? words.slice(0, 2) : words;
+  const isLow = pane.height < 18;
+  const shown = isLow
+    ? lines.slice(0, most).map(line => truncate(line, width))
+    : lines.flatMap(line => wrap(line, width));
   return [
     styles.title(truncate(sanitiseLine(title), width)),
     ...shown.map(styles.muted),
@@ -169,6 +177,8 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
   const againstNotes = against ? [`DIFF is the mean minus the mean of ${sanitiseLine(against.name)}`] : [];
   const { why, note = why } = comparability(run && place.base ? [namedRun(run), place.base] : []);
   const words = [...(note === undefined ? [] : [note]), ...describeGroups(tasks), ...againstNotes];
+  // The counts, and pass@k of each run or of the first models.
+  const shownLow = against || tasks.models.length > 0 ? 3 : 2;
   const areBySteps = tasks.steps.size > 1;
   const choices = [useBaseChoice(place, run), useStepsChoice(place, areBySteps)];
   const lifeBinding = useLifeBinding(place);
@@ -207,7 +217,7 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
       facts={groupFacts}
       {...(areBySteps && { preview: StepsPreview })}
       notes={rollouts.notes}
-      header={headerOf(title, words, pane, theme)}
+      header={headerOf(title, words, shownLow, pane, theme)}
       bindings={choices}
     />
   );
