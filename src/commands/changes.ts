@@ -1,38 +1,21 @@
-/** Commands that change existing resources: `cancel`, `delete`, `undeploy`, `promote`, `reward` and `secret set`. */
+/** `benchtop cancel`, `delete` and `undeploy`: commands that change existing resources. */
 
-import { createHash, randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
 import { capitalised } from '../base/capitalised.ts';
 import { isRecord } from '../base/own-property.ts';
-import { type Deployment, deployment } from '../contract/deployments.ts';
-import { secret } from '../contract/secrets.ts';
+import type { Deployment } from '../contract/deployments.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
-import { logRewardResult } from '../contract/trajectories.ts';
-import { type Action, action, sendAll, sendKeyed } from '../queries/action.ts';
-import { createSecret } from '../queries/secrets.ts';
-import { logReward } from '../queries/trajectories.ts';
+import { type Action, sendAll } from '../queries/action.ts';
 import type { ChangeAction } from '../resources/action.ts';
 import { actionOf, changedBy, resourceNamed, resourceOfId } from '../resources/catalogue.ts';
 import { describeOutages, outagesOf, typedFor } from '../resources/change-messages.ts';
 import { changeEach, confirmed, recheck, withOutages, withRead } from '../resources/changes.ts';
 import { asTitle, type Resource, singularName } from '../resources/define.ts';
-import { calledName, deploymentActions, deployments, withStep } from '../resources/deployments.ts';
-import { withOrigin } from '../resources/origins.ts';
 import { servedNow } from '../resources/production.ts';
-import { isUnanswered, RequestError, ServiceError } from '../service/errors.ts';
-import type { CallOptions } from '../service/options.ts';
-import type { EarlierStart } from '../store/start-keys.ts';
+import { isUnanswered } from '../service/errors.ts';
 import { counted } from '../text/numbers.ts';
 import { clean, sanitiseLine } from '../text/sanitise.ts';
-import {
-  type ActFlags,
-  askLine,
-  checkOutcomeField,
-  confirm,
-  printOutcome,
-  printRequests,
-  trajectoryToken,
-} from './act.ts';
+import { type ActFlags, confirm, printOutcome, printRequests } from './act.ts';
 import {
   awaitChange,
   awaitedChange,
@@ -43,15 +26,12 @@ import {
   statusBefore,
   statusOfRefused,
 } from './awaited-changes.ts';
-import { describeEarlierStart } from './begin.ts';
 import { forgetTextsOf } from './connect.ts';
 import { CommandError, type ExitCode, exitCodes, worstOf } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
 import { type Found, findAmong, nameOf } from './find.ts';
-import { type CommandIo, readInput } from './io.ts';
+import type { CommandIo } from './io.ts';
 import { checkField } from './output.ts';
-import { numberIn } from './parse.ts';
-import { confirmEntry } from './production.ts';
 import type { CommandInput } from './table/commands.ts';
 import type { ServiceFlags } from './table/flags.ts';
 import { type CommandContext, isRefusal, withService } from './with-service.ts';
@@ -87,6 +67,8 @@ function onlyRemembered(word: string, found: Found): CommandError {
 /** The commands whose changes the resources declare. */
 type ChangeCommand = 'cancel' | 'delete' | 'undeploy';
 
+type ChangeInput = Pick<CommandInput<ChangeCommand>, 'args'> & { readonly flags: ActFlags & ServiceFlags };
+
 /** One invocation of a change command. */
 interface ChangeRun {
   readonly command: string;
@@ -101,30 +83,30 @@ interface Target extends Found {
   readonly action: ChangeAction<object>;
 }
 
-/** Finds all resources first, asks once, then sends the changes. A failure does not stop the others. */
-async function changeAll(
-  command: ChangeCommand,
-  words: readonly string[],
-  flags: ActFlags & ServiceFlags,
-  io: CommandIo,
-): Promise<number> {
+/**
+ * A command that changes rows: it finds all resources first, asks once, then sends the changes. A failure does not stop
+ * the others.
+ */
+export function changeBy(command: ChangeCommand) {
   const among = changedBy(command);
   const changes = among.flatMap(resource => actionOf(resource, command)?.change ?? []);
   // A resource may have its own verb: secrets are revoked.
   const participle = changes.find(({ verb }) => verb === command)?.participle ?? command;
-  checkField(flags, [flags.wait ? waitedFor : changedSchema]);
-  const work = async (context: CommandContext): Promise<ExitCode> => {
-    const run: ChangeRun = { command, participle, flags, context };
-    if (!flags.dryRun) context.service.requireWrites();
-    const found = await findEach(words, among, run);
-    const send = changeEach(found);
-    if (flags.dryRun) return printRequests(send, found, context, flags);
-    await confirmChange(found, run);
-    const code = await changeFound(send, found, run);
-    if (command === 'undeploy' && flags.wait && code === exitCodes.done) await noteServed(found, run);
-    return code;
+  return async ({ args, flags }: ChangeInput, io: CommandIo): Promise<number> => {
+    checkField(flags, [flags.wait ? waitedFor : changedSchema]);
+    const work = async (context: CommandContext): Promise<ExitCode> => {
+      const run: ChangeRun = { command, participle, flags, context };
+      if (!flags.dryRun) context.service.requireWrites();
+      const found = await findEach(args, among, run);
+      const send = changeEach(found);
+      if (flags.dryRun) return printRequests(send, found, context, flags);
+      await confirmChange(found, run);
+      const code = await changeFound(send, found, run);
+      if (command === 'undeploy' && flags.wait && code === exitCodes.done) await noteServed(found, run);
+      return code;
+    };
+    return withService(flags, io, work, participle);
   };
-  return withService(flags, io, work, participle);
 }
 
 /** Notes which deployment serves the slugs now, if one still does. An interruption does not undo the change. */
@@ -170,7 +152,7 @@ async function findEach(
  * Asks before anything is lost; to take production down, the user must type its slug. Asks again if the question is out
  * of date when the user answers.
  */
-async function confirmChange(found: readonly Target[], { command, flags, context }: ChangeRun): Promise<void> {
+export async function confirmChange(found: readonly Target[], { command, flags, context }: ChangeRun): Promise<void> {
   const { io } = context;
   const consequences = [...new Set(found.map(({ action: { change } }) => capitalised(change.consequence)))].join(' ');
   const ask = async (rows: readonly Target[]): Promise<void> => {
@@ -287,119 +269,4 @@ async function printChange(
     ...(flags.wait && { status }),
   };
   await printOutcome(record, { id, label: nameOf(each) }, flags, io, true);
-}
-
-/** Runs a command that changes rows. */
-export const changeBy =
-  (command: ChangeCommand) =>
-  ({ args, flags }: CommandInput<ChangeCommand>, io: CommandIo): Promise<number> =>
-    changeAll(command, args, flags, io);
-
-export async function promoteOne(
-  { args: [word = ''], flags }: CommandInput<'promote'>,
-  io: CommandIo,
-): Promise<number> {
-  checkOutcomeField(flags, [deployment]);
-  return withService(flags, io, async context => {
-    const among = [deployments];
-    const found = await findAmong(among, word, context, { use: 'write' });
-    const { promote, unpromote } = deploymentActions;
-    const { send } = flags.undo ? unpromote.change : promote.sends;
-    const demoted =
-      flags.demote === undefined ? undefined : await findAmong(among, flags.demote, context, { use: 'write' });
-    const input = { deployment_id: found.id, ...(demoted && { demote_deployment_id: demoted.id }) };
-    if (flags.dryRun) return printRequests(send, [input], context, flags);
-    context.service.requireWrites();
-    const { row } = found;
-    const slug = calledName(row);
-    if (!flags.yes && flags.undo) {
-      const action = unpromote as unknown as ChangeAction<object>;
-      const run = { command: 'unpromote', participle: 'unpromoted', flags, context };
-      await confirmChange([{ ...found, action }], run);
-    } else if (!flags.yes) {
-      const promoted = await withOrigin(row, context);
-      const left = demoted && (await withOrigin(demoted.row, context));
-      const words = promote.sends.describeEffect(promoted, withStep(promoted));
-      const ask = (effects: string): Promise<void> => confirm(`${words} ${effects}`, flags, io, slug);
-      await confirmEntry({ slug, id: found.id, from_run: promoted.from_run, demoted: left }, ask, context);
-    }
-    io.stopOnSignals?.();
-    const answer = await send(context.service, input, { signal: context.signal });
-    await printOutcome(answer, { id: found.id, label: slug }, flags, io);
-    return exitCodes.done;
-  });
-}
-
-/** Adds the reward's id to the error if the response was lost: a service recognises a repeat by its id. */
-function withRewardId(error: unknown, reward_id: string): unknown {
-  if (!isUnanswered(error)) return error;
-  const advice = `To send it again, add --reward-id ${reward_id}: the service may count each id only once. Another id logs another reward.`;
-  const context = { ...error.context, reward_id };
-  return new ServiceError(error.kind, `${error.message} ${advice}`, { ...error, context });
-}
-
-export async function reward({ args, flags }: CommandInput<'reward'>, io: CommandIo): Promise<number> {
-  const [trajectory_id = '', name = '', text = ''] = args;
-  const value = numberIn('the value', text);
-  if (!Number.isFinite(value)) throw new CommandError(`The value of a reward is a number, not ${text}.`);
-  const { explanation, weight, rewardId } = flags;
-  const token = trajectoryToken(flags, io);
-  checkOutcomeField(flags, [logRewardResult, z.object({ reward_id: z.string() })]);
-  const input = { trajectory_id, name, value, explanation, weight };
-  let reward_id = '';
-  // A repeat after a lost response keeps the id, as another id would count twice. Its idempotency key follows from the id
-  // and the content, so that the repeat has the same key with and without --reward-id.
-  const send = action(
-    (service, body: typeof input, options: CallOptions = {}) => {
-      reward_id = options.idempotencyKey ?? rewardId ?? randomUUID();
-      const content = JSON.stringify([reward_id, body]);
-      const idempotencyKey = createHash('sha256').update(content).digest('hex');
-      return logReward(service, { ...body, token, reward_id }, { ...options, idempotencyKey });
-    },
-    { touches: logReward.touches, keyed: 'logReward', keyIsId: true, keyFlag: '--reward-id ID' },
-  );
-  return withService(flags, io, async context => {
-    if (flags.dryRun) return printRequests(send, [input], context, flags);
-    const { service, memory, signal } = context;
-    const onEarlier = (earlier: EarlierStart): void => {
-      const words = describeEarlierStart(earlier);
-      reward_id = earlier.key;
-      if (!service.honoursKeys)
-        throw new RequestError(`Nothing was sent. ${words}`, { code: 'not_sent', outcomeUnknown: true });
-      io.note(`${words} This repeats it with the same reward id, so it cannot count twice.`);
-    };
-    // Without its id, the same reward cannot be sent again.
-    io.stopOnSignals?.();
-    const keyed = { signal, keys: memory.startKeys, idempotencyKey: rewardId, onEarlier };
-    const result = await sendKeyed(service, send, input, keyed).catch((error: unknown) => {
-      throw withRewardId(error, reward_id);
-    });
-    await printOutcome({ ...result, reward_id }, { id: reward_id, label: name }, flags, io);
-    return exitCodes.done;
-  });
-}
-
-/** A secret's value, typed without echo or piped in. Drops a final line break. */
-async function readSecret(name: string, io: CommandIo): Promise<string> {
-  if (io.input.isTTY) return askLine(io, `Value of ${sanitiseLine(name)} (not shown): `, { hidden: true });
-  return (await readInput(io)).replace(/\r?\n$/, '');
-}
-
-export async function setSecret(
-  { args: [name = ''], flags }: CommandInput<'secret set'>,
-  io: CommandIo,
-): Promise<number> {
-  checkOutcomeField(flags, [secret]);
-  return withService(flags, io, async context => {
-    if (!flags.dryRun) context.service.requireWrites();
-    const value = flags.dryRun ? '' : await readSecret(name, io);
-    const input = { name, value, description: flags.description };
-    if (flags.dryRun) return printRequests(createSecret, [input], context, flags);
-    if (value === '')
-      throw new CommandError(clean`The value of ${name} is empty. Pipe it in: benchtop secret set ${name} < FILE`);
-    io.stopOnSignals?.();
-    const made = await createSecret(context.service, input, { signal: context.signal });
-    await printOutcome(made, { id: made.secret_id, label: name }, flags, io);
-    return exitCodes.done;
-  });
 }
