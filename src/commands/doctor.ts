@@ -22,7 +22,7 @@ import { checkpointList } from '../queries/checkpoints.ts';
 import { readPart } from '../queries/remembered-fallback.ts';
 import { readRunOptions } from '../queries/run-options.ts';
 import type { Service } from '../service/index.ts';
-import { RememberedStore } from '../store/store.ts';
+import type { RememberedStore } from '../store/store.ts';
 import { bytes, counted } from '../text/numbers.ts';
 import { clean, sanitise } from '../text/sanitise.ts';
 import { isAsciiOnly } from '../text/terminal.ts';
@@ -145,19 +145,15 @@ type Read = (
   memory: RememberedStore,
 ) => Promise<unknown>;
 
-/** Reads a benchmark's runs or images. */
-async function listedIn(
-  operation: 'listEvalRuns' | 'listTrainingRuns' | 'listBenchmarkImages',
-  service: Service,
-  signal: AbortSignal,
-  bench_id: string | undefined,
-): Promise<void> {
-  if (bench_id === undefined) return;
-  const context = { service, signal, memory: RememberedStore.inMemory('doctor') };
-  await readPart(operation, benchmarkQuery(bench_id), context, () =>
-    service.call(operation, { params: { bench_id }, query: { limit: 1 } }, { signal }),
-  );
-}
+/** Reads a benchmark's runs. The benchmark's own record shows whether a 404 is about the benchmark. */
+const runsBy =
+  (operation: 'listEvalRuns' | 'listTrainingRuns'): Read =>
+  async (service, signal, bench_id, memory) => {
+    if (bench_id === undefined) return;
+    await readPart(operation, benchmarkQuery(bench_id), { service, signal, memory }, () =>
+      service.call(operation, { params: { bench_id }, query: { limit: 1 } }, { signal }),
+    );
+  };
 
 /**
  * Reads of undocumented endpoints, which need no id, a benchmark's id, or the id of a training run seen on this
@@ -171,9 +167,8 @@ const optional: Partial<Record<Operation, Read>> = {
   listSupportedTrainingModels: (service, signal) => service.call('listSupportedTrainingModels', {}, { signal }),
   listBenchmarkRuntimes: (service, signal) =>
     service.call('listBenchmarkRuntimes', { query: { limit: 1 } }, { signal }),
-  // The benchmark's own record shows whether a 404 is about the benchmark.
-  listEvalRuns: (service, signal, benchId) => listedIn('listEvalRuns', service, signal, benchId),
-  listTrainingRuns: (service, signal, benchId) => listedIn('listTrainingRuns', service, signal, benchId),
+  listEvalRuns: runsBy('listEvalRuns'),
+  listTrainingRuns: runsBy('listTrainingRuns'),
   getTrainingOptions: async (service, signal, benchId) => {
     if (benchId !== undefined) await readRunOptions(service, 'getTrainingOptions', { benchId }, signal);
   },

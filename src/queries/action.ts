@@ -177,13 +177,11 @@ async function sendOne<Input, Result>(
     const refusal = await readAgain(error);
     if (!(refusal instanceof ServiceError)) return refusal;
     return await send(service, input, { signal, otherPath: true }).catch(async (other: unknown) => {
-      if (isNotFound(other)) {
-        const found = await readAgain(other);
-        if (found instanceof ServiceError) throw refusal;
-        return found;
-      }
       // Any other refusal means that the service knows the path.
-      throw isUnanswered(other) || !lacksPath(other) ? other : refusal;
+      if (!isNotFound(other)) throw isUnanswered(other) || !lacksPath(other) ? other : refusal;
+      const found = await readAgain(other);
+      if (found instanceof ServiceError) throw refusal;
+      return found;
     });
   }
 }
