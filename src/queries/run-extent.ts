@@ -230,10 +230,8 @@ async function readListed(
   { service, signal }: QueryContext,
   total: number,
 ): Promise<readonly Trajectory[]> {
-  const { capabilities } = service;
-  const isListed = capabilities.has('listTrajectories') && !capabilities.ignoredFilters.has('eval_run_id');
   const rows: Trajectory[] = [];
-  if (!isListed || total > maxListed) return rows;
+  if (service.capabilities.ignoredFilters.has('eval_run_id') || total > maxListed) return rows;
   const readPage = (cursor: string | undefined) =>
     service.call('listTrajectories', { query: { eval_run_id, limit: pageSize, cursor } }, { signal });
   for await (const { items } of readPages(readPage)) {
