@@ -4,7 +4,7 @@ import { type Column, fitColumns, namedColumn } from '../present/column.ts';
 import { columnsIn, parseRowFilter } from '../present/row-filter.ts';
 import { createArrange } from '../present/rows.ts';
 import type { QueryContext } from '../queries/query-context.ts';
-import { type MeasuredList, pluralName, type Resource, type ResourceOf, singularName } from '../resources/define.ts';
+import type { MeasuredList, Resource } from '../resources/define.ts';
 import type { MeasuredTraining } from '../resources/training-columns.ts';
 import { ServiceError } from '../service/errors.ts';
 import { counted } from '../text/numbers.ts';
@@ -17,7 +17,7 @@ import { announcedMs, type CommandContext } from './with-service.ts';
 const maxMeasuredRows = 500;
 
 /** How long rows wait for the next response with optional values, in milliseconds. */
-const silentMs = 5_000;
+export const silentMs = 5_000;
 
 /** How many of the rows without a value are named. */
 const maxNamed = 3;
@@ -44,25 +44,6 @@ function withRoom(
   const fitted = new Set(fitColumns(assumed, room, {}, rows).map(({ column }) => column.id));
   const appears = (id: string): boolean => columns.some(column => column.id === id && column.ifAny === true);
   return ids.filter(id => fitted.has(id) || appears(id));
-}
-
-/** The rows with these values, if their resource measures any. Notes how many could not be read. */
-export async function withMeasured<Row extends object>(
-  resource: ResourceOf<Row>,
-  rows: readonly Row[],
-  columns: ReadonlySet<string>,
-  context: QueryContext & Pick<CommandContext, 'compare' | 'io'>,
-): Promise<readonly Row[]> {
-  const { measures } = resource;
-  if (!measures) return rows;
-  const unread: string[] = [];
-  const read = await measures.read(rows, columns, context, {
-    ...{ scope: {}, range: context.compare.rewardRange, silentMs },
-    onUnread: (_, { message }) => unread.push(message),
-  });
-  const some = counted(unread.length, singularName(resource), pluralName(resource));
-  if (unread.length > 0) context.io.note(clean`The rewards of ${some} could not be read: ${unread[0]}`);
-  return read as readonly Row[];
 }
 
 export class MeasuredRows {

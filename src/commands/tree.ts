@@ -15,7 +15,7 @@ import type { Scope } from '../resources/place.ts';
 import { runMeasures } from '../resources/run-columns.ts';
 import { runs } from '../resources/runs.ts';
 import { training } from '../resources/training.ts';
-import type { MeasuredTraining } from '../resources/training-columns.ts';
+import { measures } from '../resources/training-columns.ts';
 import {
   branchOf,
   describeLeftOut,
@@ -27,12 +27,13 @@ import {
 } from '../resources/tree.ts';
 import { type TreeKind, treeKey } from '../resources/tree-place.ts';
 import { ifThere, isNotOffered, ServerError } from '../service/errors.ts';
+import { counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { resourceOrThrow } from './find.ts';
 import { findOrCheckpoint, searchCheckpoint } from './find-checkpoint.ts';
 import type { CommandIo } from './io.ts';
-import { withMeasured } from './measured-rows.ts';
+import { silentMs } from './measured-rows.ts';
 import { printRecord, tableText } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
@@ -170,8 +171,14 @@ function firstOf(training: readonly TrainingRun[], what: string, advice: string,
 /** The training runs' held-out rewards, as in their list: one request each, except for remembered ones. */
 async function readHeldOut(trained: readonly TrainingRun[], context: CommandContext) {
   const read = firstOf(trained, 'held-out rewards', 'Name a benchmark to see those of its runs.', context.io);
-  const rows = await withMeasured(training, read, new Set(['held-out']), context);
-  return new Map(rows.map(({ training_run_id: id, held_out }: MeasuredTraining) => [id, held_out]));
+  const unread: string[] = [];
+  const rows = await measures.read(read, new Set(['held-out']), context, {
+    ...{ scope: {}, range: context.compare.rewardRange, silentMs },
+    onUnread: (_, { message }) => unread.push(message),
+  });
+  const some = counted(unread.length, 'training run');
+  if (unread.length > 0) context.io.note(clean`The rewards of ${some} could not be read: ${unread[0]}`);
+  return new Map(rows.map(({ training_run_id: id, held_out }) => [id, held_out]));
 }
 
 async function readParts(training: readonly TrainingRun[], context: CommandContext) {

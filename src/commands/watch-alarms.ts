@@ -62,7 +62,7 @@ export class WatchedAlarms {
         return isNotOffered(error) ? 'not offered' : undefined;
       });
     if (failedShare !== undefined && lacksEnds({ ...known, ends: this.#ends })) {
-      const ends = await read(rolloutEndsQuery({ ...known, ends: this.#ends }).read(this.#context));
+      const ends = await read(rolloutEndsQuery(known).read(this.#context));
       if (typeof ends === 'object') this.#ends = ends;
     }
     if (!this.#counts && needsRewards({ ...known, ends: this.#ends }, rules)) {

@@ -4,15 +4,24 @@ import type { RolloutSnapshot } from '../contract/evaluations.ts';
 import { unreadableIn } from '../contract/lists.ts';
 import { hasEnded } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
+import { endInstant } from '../text/time.ts';
 import { evaluationKeys } from './evaluations.ts';
-import type { RecordedMean, RunExtent } from './extent-of.ts';
+import type { RunExtent } from './extent-of.ts';
 import type { LiveQuery } from './live-query.ts';
 import { failedOf, lackRewards } from './own-rows.ts';
 import type { QueryContext } from './query-context.ts';
 import { certaintyNow, type ReadRewards, readExtent, readRunRewards, withExtent, withMissing } from './run-extent.ts';
-import { type Certainty, certaintyOf, isSettled, lateRewardsDue, mayFollow, rememberedCertainty } from './run-mean.ts';
+import {
+  type Certainty,
+  certaintyOf,
+  isOwnMean,
+  isSettled,
+  lateRewardsDue,
+  mayFollow,
+  rememberedCertainty,
+} from './run-mean.ts';
 import { meanOfRewards, readTrajectoryRewards } from './run-rewards.ts';
-import type { Observation } from './statuses/known-resource.ts';
+import type { KnownResource, Observation } from './statuses/known-resource.ts';
 
 /** The results of a run's rollouts. */
 export interface RunResults extends ReadRewards {
@@ -116,31 +125,30 @@ export async function readCertainty(
   return read.certainty ?? certaintyOf(read.rewards, { ...read, range });
 }
 
-/** The certainty of a running run's mean so far. It has no `about`, because the rewards may outlive the run. */
-export function runSoFarQuery(runId: string, known: Partial<RunExtent>): LiveQuery<Certainty> {
-  return {
-    key: evaluationKeys.soFar(runId),
-    observes: certainty => observationOf(runId, certainty),
-    activity: () => 'running',
-    read: async context => {
-      // Do not read the list of rollouts, because this query is sent often.
-      const read = await readRunRewards(runId, context, known, []);
-      return certaintyNow(runId, read, context);
-    },
-  };
+export function extentOfKnown(known: KnownResource): Partial<RunExtent> {
+  const { status, total, mean, graded, certainty } = known;
+  const isRecorded = !isOwnMean(certainty, { mean, graded });
+  const recorded = isRecorded ? { mean, graded } : { mean: undefined, graded: undefined };
+  return { status, total, recorded, endedAt: endInstant(known) };
 }
 
-/**
- * Reads only the certainty, for lists of ended runs.
- *
- * @param shown the mean on screen, from the service or from the rewards
- */
-export function runCertaintyQuery(runId: string, shown: RecordedMean, known: Partial<RunExtent>): LiveQuery<Certainty> {
-  return {
-    key: evaluationKeys.certainty(runId, shown),
-    about: { kind: 'run', id: runId },
-    observes: certainty => observationOf(runId, certainty),
-    activity: () => 'settled',
-    read: context => readCertainty(runId, context, known),
-  };
-}
+/** The certainty of a running run's mean so far. It has no `about`, because the rewards may outlive the run. */
+export const soFarQueryOf = (known: KnownResource): LiveQuery<Certainty> => ({
+  key: evaluationKeys.soFar(known.id),
+  observes: certainty => observationOf(known.id, certainty),
+  activity: () => 'running',
+  read: async context => {
+    // Do not read the list of rollouts, because this query is sent often.
+    const read = await readRunRewards(known.id, context, extentOfKnown(known), []);
+    return certaintyNow(known.id, read, context);
+  },
+});
+
+/** Reads only the certainty of the mean on screen, for lists of ended runs. */
+export const certaintyQueryOf = (known: KnownResource): LiveQuery<Certainty> => ({
+  key: evaluationKeys.certainty(known.id, { mean: known.mean, graded: known.graded }),
+  about: { kind: 'run', id: known.id },
+  observes: certainty => observationOf(known.id, certainty),
+  activity: () => 'settled',
+  read: context => readCertainty(known.id, context, extentOfKnown(known)),
+});

@@ -9,18 +9,17 @@ import { formatInterval, intervalColumn } from '../present/number-columns.ts';
 import { type Interval, intervalMethod } from '../present/statistics/interval.ts';
 import { compareTasks } from '../queries/compare.ts';
 import { evalRunQuery, evaluationKeys } from '../queries/evaluations.ts';
-import type { RecordedMean, RunExtent } from '../queries/extent-of.ts';
-import type { AnyQuery, LiveQuery } from '../queries/live-query.ts';
+import type { RecordedMean } from '../queries/extent-of.ts';
+import type { LiveQuery } from '../queries/live-query.ts';
 import { type QueryContext, readShared } from '../queries/query-context.ts';
 import { isDifferenceOf, type RunDifference, rememberedDifference } from '../queries/run-difference.ts';
 import { type ReadRewards, readRunRewards } from '../queries/run-extent.ts';
-import { type Certainty, isOwnMean, isSettled, rememberedCertainty } from '../queries/run-mean.ts';
-import { observationOf, runCertaintyQuery, runSoFarQuery } from '../queries/run-results.ts';
+import { type Certainty, isSettled, rememberedCertainty } from '../queries/run-mean.ts';
+import { extentOfKnown, observationOf } from '../queries/run-results.ts';
 import { meanOfRewards } from '../queries/run-rewards.ts';
 import { type KnownResource, knownResource } from '../queries/statuses/known-resource.ts';
 import type { RememberedStore } from '../store/store.ts';
 import { difference, type reward } from '../text/numbers.ts';
-import { endInstant } from '../text/time.ts';
 import type { Workbench } from '../workbench/workbench.ts';
 import { compareRuns, comparisonOptions } from './comparison.ts';
 import { listedCount, listedMean, type MeasuredRun } from './measured-run.ts';
@@ -109,20 +108,6 @@ export function finalDifference(
   const { range } = comparisonOptions(settings);
   return { baseline, difference, interval, range, method: intervalMethod, means };
 }
-
-function extentOfKnown(known: KnownResource): Partial<RunExtent> {
-  const { status, total, mean, graded, certainty } = known;
-  const isRecorded = !isOwnMean(certainty, { mean, graded });
-  const recorded = isRecorded ? { mean, graded } : { mean: undefined, graded: undefined };
-  return { status, total, recorded, endedAt: endInstant(known) };
-}
-
-/** The query for the certainty of an ended run's mean. */
-export const certaintyQueryOf = (known: KnownResource): AnyQuery =>
-  runCertaintyQuery(known.id, { mean: known.mean, graded: known.graded }, extentOfKnown(known));
-
-/** The query for a running run's mean so far. */
-export const soFarQueryOf = (known: KnownResource): AnyQuery => runSoFarQuery(known.id, extentOfKnown(known));
 
 /** Reads the rewards of an ended baseline. */
 const baseRewardsQuery = (known: KnownResource): LiveQuery<ReadRewards> => ({

@@ -22,7 +22,7 @@ import {
   unpromote,
 } from '../queries/deployments.ts';
 import type { QueryContext } from '../queries/query-context.ts';
-import { isGone, ServiceError } from '../service/errors.ts';
+import { isGone } from '../service/errors.ts';
 import { rememberedAt } from '../store/seen.ts';
 import { clean, sanitiseLine } from '../text/sanitise.ts';
 import { typeable } from '../text/typed.ts';
@@ -31,11 +31,12 @@ import { type ActionTable, all, type ChangeEnd, type Outage, single } from './ac
 import { defineResource, type WholeFacts } from './define.ts';
 import { withHeldOutPoint } from './held-out-fields.ts';
 import {
+  ignoreFailure,
   originColumnIds,
   originColumns,
   originFacts,
+  originIfRead,
   originMeasured,
-  originOf,
   patienceMs,
   servedBefore,
   servedBeforeFact,
@@ -143,7 +144,7 @@ export function deploymentFacts(
 /** The facts, including the origin and, if the deployment is active, the deployment it replaced. */
 async function withWholeOrigin(deployment: Deployment, context: QueryContext): Promise<WholeFacts> {
   const trace = async (row: Deployment): Promise<TracedDeployment> => {
-    const from_run = await originOf(row, context).catch(error => ignoreFailure(error, context));
+    const from_run = await originIfRead(row, context);
     return from_run ? { ...row, from_run } : row;
   };
   const whole = await trace(deployment);
@@ -162,11 +163,6 @@ async function withWholeOrigin(deployment: Deployment, context: QueryContext): P
     facts: deploymentFacts(whole, before && (await trace(before)), range),
     ...(from_run && { fields: { from_run: withHeldOutPoint(from_run, range) } }),
   };
-}
-
-/** Ignores an error from the service. @throws the error if the user interrupted */
-function ignoreFailure(error: unknown, { signal }: QueryContext): undefined {
-  if (signal.aborted || !(error instanceof ServiceError)) throw error;
 }
 
 const group = 'Deployment';

@@ -10,7 +10,7 @@ import type { Range } from '../present/statistics/tasks.ts';
 import { formatTrainingOrigin, knownOrigin, type Origin } from '../queries/checkpoint-memory.ts';
 import { type CheckpointUser, OriginSearch } from '../queries/checkpoint-origins.ts';
 import type { QueryContext } from '../queries/query-context.ts';
-import { ifThere } from '../service/errors.ts';
+import { ifThere, ServiceError } from '../service/errors.ts';
 import type { RememberedStore } from '../store/store.ts';
 import { clean } from '../text/sanitise.ts';
 import { duration } from '../text/time.ts';
@@ -101,6 +101,15 @@ export const areOfDifferentBenchmarks = (one: Origin | undefined, other: Origin 
 /** A checkpoint's origin, if the service offers enough to find it. @throws ServiceError */
 export const originOf = (referred: CheckpointUser, context: QueryContext): Promise<Origin | undefined> =>
   ifThere(() => new OriginSearch().find(referred, context));
+
+/** Ignores an error from the service. @throws the error if the user interrupted */
+export function ignoreFailure(error: unknown, { signal }: QueryContext): undefined {
+  if (signal.aborted || !(error instanceof ServiceError)) throw error;
+}
+
+/** A checkpoint's origin, if it can be found; without it, only the id is shown. */
+export const originIfRead = (referred: CheckpointUser, context: QueryContext): Promise<Origin | undefined> =>
+  originOf(referred, context).catch(error => ignoreFailure(error, context));
 
 /** Timeout for the reads that delay a question, in milliseconds. */
 export const patienceMs = 15_000;

@@ -55,7 +55,7 @@ export const hasRolloutEnded = (row: Trajectory): boolean =>
   isFailed(row) || row.reward != null || hasEnded(row.status) || hasAnswered(row);
 
 /** Counts the failed rollouts in the service's list. */
-export const rolloutEndsQuery = ({ id, status }: Run): LiveQuery<RolloutEnds> => ({
+export const rolloutEndsQuery = ({ id, status }: Pick<Run, 'id' | 'status'>): LiveQuery<RolloutEnds> => ({
   key: evaluationKeys.ends(id),
   observes: ends => ({ kind: 'run', id, ends }),
   activity: () => 'settled',

@@ -45,8 +45,7 @@ export async function withFailed<Row extends MeasuredRun>(run: Row, context: Que
     const progress = await ifThere(() => evalProgressQuery(id).read(context));
     return { ...run, failed_rollouts: countOf(progress?.live?.failed_rollouts) };
   }
-  const about = { kind: 'run', id, status, done: undefined, failed: undefined, ends: undefined };
-  const ends = await ifThere(() => rolloutEndsQuery(about).read(context));
+  const ends = await ifThere(() => rolloutEndsQuery({ id, status }).read(context));
   const isCounted = ends?.isWhole && (ends.failed || ends.ended >= (countOf(total_rollouts) ?? ends.ended));
   return isCounted ? { ...run, failed_rollouts: ends.failed } : run;
 }

@@ -46,7 +46,7 @@ import { describeDiagnostics } from './diagnostics.ts';
 import { heldOutFields, withHeldOutPoint } from './held-out-fields.ts';
 import { measureEach } from './measure-each.ts';
 import type { MeasuredRun } from './measured-run.ts';
-import { fromFact, originOf } from './origins.ts';
+import { fromFact, originIfRead } from './origins.ts';
 import { pagesOf } from './pages.ts';
 import { outagesOfRun, withRunsInProduction } from './production.ts';
 import { pooledRewardsQuery, withCertainty } from './run-certainty.ts';
@@ -236,14 +236,7 @@ export const training = defineResource<TrainingRun>({
   facts: row => trainingFacts(row),
   wholeFacts: async (row, context) => {
     const { parent_checkpoint_id: checkpoint_id, created_at } = row;
-    const from =
-      checkpoint_id == null
-        ? undefined
-        : await originOf({ checkpoint_id, created_at }, context).catch((error: unknown) => {
-            // Without it, the fact shows only the id.
-            if (context.signal.aborted) throw error;
-            return undefined;
-          });
+    const from = await originIfRead({ checkpoint_id, created_at }, context);
     return { facts: trainingFacts(row, undefined, undefined, from) };
   },
   label: row => row.display_name,
