@@ -233,11 +233,13 @@ export const hintOfCurves = (
  * was no audit.
  *
  * @param report the whole audit, if it has been made, now or earlier
+ * @param way the way to an audit of the texts; by default, a command
  */
 export function describeAudit(
   { training_run_id: id, step = Number.POSITIVE_INFINITY }: AuditedOrigin,
   { trainer = emptyCurve, heldOut = noRewards, report }: KnownToAudit,
   range: Range,
+  way = clean`describe ${shellWord(id)} --audit`,
 ): string {
   const { findings = [], texts = 0, unread = [], lastStep = Number.NEGATIVE_INFINITY } = report ?? {};
   if (lastStep >= step && unread.length === 0) {
@@ -248,8 +250,7 @@ export function describeAudit(
     return `Audit findings${at}${texts === 0 ? ' (no texts read)' : ''}: ${kinds || 'none'}.`;
   }
   const found = hintOfCurves(trainer, heldOut, range);
-  const command = clean`describe ${shellWord(id)} --audit`;
-  return found === undefined ? `Not audited: ${command}.` : `Audit of its curves: ${found} (${command} reads more).`;
+  return found === undefined ? `Not audited: ${way}.` : `Audit of its curves: ${found} (${way} reads more).`;
 }
 
 export type AuditedOrigin = Pick<Origin, 'training_run_id' | 'step'>;

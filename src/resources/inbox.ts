@@ -83,8 +83,10 @@ function shortHeldOut(held: HeldOutMean, range: Range | undefined): string {
  * An event's last numbers: the held-out reward or the mean, and the progress. @param words describes a held-out reward
  */
 export function numbersOf({ kind, detail }: InboxEvent, range?: Range, words = describeHeldOut): string {
-  const { measured, mean, total, done } = detail;
+  const { measured, mean, total, graded } = detail;
   const isTraining = kind === 'training';
+  // The list of runs has only the number of rewards.
+  const done = detail.done ?? (!isTraining && graded === total ? graded : undefined);
   return [
     measured ? `held-out ${words(measured.last, range)}` : '',
     measured && measured.best.step !== measured.last.step

@@ -17,6 +17,15 @@ it('has times that can be compared: an instant, and how long it took', () => {
   expect(took?.text?.(event)).toBe('30m');
 });
 
+it('counts the rollouts of an evaluation with all its rewards that only the list has reported (out32 C11)', () => {
+  const of = (detail: InboxEvent['detail']) =>
+    numbersOf({ kind: 'run', id: 'a', label: 'a', what: 'evaluation range', at: 0, isExact: true, detail });
+  const listed = { status: 'completed', mean: 0.7, total: 20 };
+  expect(of({ ...listed, graded: 20 })).toBe('mean 0.700; 20 of 20');
+  expect(of({ ...listed, graded: 20 })).toBe(of({ ...listed, graded: 20, done: 20 }));
+  expect(of({ ...listed, graded: 7 })).not.toContain('7 of 20');
+});
+
 it('says how long a run took that nobody saw leave the queue, with its time there (C5)', () => {
   const at = Date.parse('2026-03-04T06:00:00Z');
   const detail = { status: 'succeeded', startedAt: '2026-03-04T05:30:00Z', endTime: '2026-03-04T06:00:00Z' };

@@ -1,5 +1,6 @@
 /** The form that deploys a checkpoint. */
 
+import { hashKey } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Deployment, deploymentRoles, type StartDeploymentBody } from '../../../contract/deployments.ts';
 import { modelSlug } from '../../../contract/model-slug.ts';
@@ -172,6 +173,7 @@ function DeployForm({ run, checkpoint, onClose }: Omit<DeployWindowProps, 'check
   return (
     <FormWindow
       title={shown ? `Deploy ${describeCheckpoint(shown)}` : 'Deploy a checkpoint'}
+      draft={hashKey(['deploy', run?.training_run_id, checkpoint?.checkpoint_id])}
       fields={fields}
       action={trainingActions.deploy.sends.send}
       inputOf={inputOf}

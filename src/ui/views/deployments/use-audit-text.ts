@@ -11,6 +11,8 @@ import {
 import { useListed } from '../../data/use-list.ts';
 import { usePreviewData } from '../../data/use-preview-data.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
+import { useKeyOf } from '../../keys/router.tsx';
+import { teachingCommands } from '../commands.ts';
 import { useNotes } from '../triage/use-triage.tsx';
 
 /** @param origin undefined while no checkpoint is known; nothing is read then */
@@ -26,6 +28,8 @@ export function useAuditText(origin: AuditedOrigin | undefined): string {
   const made = auditReportOf(lists.find(list.key)?.source);
   const report = made ?? (trainer && rememberedAudit(id, { trainer, range, memory }));
   const notes = useNotes();
+  const keyOf = useKeyOf();
   if (origin === undefined) return '';
-  return `${describeAudit(origin, { trainer, heldOut, report }, range)} ${describeNotes(origin, notes, memory)}`.trimEnd();
+  const way = `<${keyOf(teachingCommands.audit)}> on the training run`;
+  return `${describeAudit(origin, { trainer, heldOut, report }, range, way)} ${describeNotes(origin, notes, memory)}`.trimEnd();
 }

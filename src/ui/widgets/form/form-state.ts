@@ -86,19 +86,21 @@ export type FormAction =
   | { readonly kind: 'confirm-again' }
   | { readonly kind: 'choose'; readonly by: number };
 
-/** @param kept an earlier state, whose changed values are kept */
+/** @param kept an earlier state, whose changed values are kept, except confirmations */
 export function initialFormState(fields: readonly FieldSpec[], kept?: FormState): FormState {
+  const again = new Set(fields.flatMap(field => (field.kind === 'text' && field.isConfirmation ? field.name : [])));
+  const touched = new Set([...(kept?.touched ?? [])].filter(name => !again.has(name)));
   const values = Object.fromEntries(
     fields.map((field): [string, FieldValue] => {
       const { kind, initial = '' } = field;
-      const before = kept?.touched.has(field.name) ? own(kept.values, field.name) : undefined;
+      const before = kept && touched.has(field.name) ? own(kept.values, field.name) : undefined;
       if (before?.kind === kind) return [field.name, before];
       if (typeof initial === 'function') return [field.name, { kind }];
       if (kind === 'choice') return [field.name, { kind, value: initialChoice(field, initial) }];
       return [field.name, { kind, edit: editStateOf(initial, { multiline: field.multiline ?? false }) }];
     }),
   );
-  return { values, focus: 0, touched: new Set(kept?.touched) };
+  return { values, focus: 0, touched };
 }
 
 function initialChoice({ options }: ChoiceFieldSpec, initial: string | undefined): string {

@@ -14,6 +14,7 @@ import {
 import { describeReplaced } from '../../../../src/resources/production.ts';
 import { NetworkError } from '../../../../src/service/errors.ts';
 import { DeployWindow } from '../../../../src/ui/views/deployments/deploy.tsx';
+import { type FormState, formValues, initialFormState } from '../../../../src/ui/widgets/form/form-state.ts';
 import { pageOf } from '../../../queries/scripted-service.ts';
 import { type Answers, fakeService } from '../../../service/fake-service.ts';
 import { openOnStage } from '../../stage.tsx';
@@ -180,6 +181,23 @@ describe('a checkpoint', () => {
     expect(sent).toEqual([{ checkpoint_id: 'ckpt_1', model_slug: 'tutor', role: 'test' }]);
   });
 
+  it('keeps what was typed in its form for the next one, but no confirmation', async () => {
+    const { screen } = openDeploy();
+    await screen.waitFor('Deploy step 5 of tutor');
+    await screen.type('-v2');
+    await screen.press('tab', 'right', 'tab');
+    await screen.waitFor('Type the slug');
+    await screen.type('tutor-v2');
+    await screen.waitFor(() => screen.workbench.drafts.size === 1);
+    const [kept] = [...screen.workbench.drafts.values()] as FormState[];
+    const text = { kind: 'text', label: '' } as const;
+    const fields = [
+      { ...text, name: 'model_slug' },
+      { ...text, name: 'confirmed', isConfirmation: true },
+    ];
+    expect(formValues(initialFormState(fields, kept), fields)).toEqual({ model_slug: 'tutor-v2', confirmed: '' });
+  });
+
   it('whose start lost its answer is looked for in the list', async () => {
     const lost = new NetworkError('Check before you repeat it.', { outcomeUnknown: true });
     const { screen } = openDeploy(undefined, lost);
@@ -213,7 +231,7 @@ describe('a checkpoint', () => {
       return [
         'Goes live: step 5 of tutor, held-out 0.412 from 16 samples on words; ',
         'step 10 had 0.900, but has no checkpoint. ',
-        'dep_1 (trn_1 step 0, held-out 0.320) serves tutor now and is replaced. Not audited: describe trn_1 --audit.',
+        'dep_1 (trn_1 step 0, held-out 0.320) serves tutor now and is replaced. Not audited: <Q> on the training run.',
       ].every(part => words.includes(part));
     });
     await screen.press('enter');
@@ -273,10 +291,10 @@ describe('a checkpoint', () => {
     await screen.waitFor('Deploy step 5 of tutor');
     const audit = listQuery(workbench, auditList('trn_1', [0, 1]));
     await screen.press('tab', 'right');
-    await says('replaced. Not audited: describe trn_1 --audit.');
+    await says('replaced. Not audited: <Q> on the training run.');
     const read = fetchOnce(workbench, audit);
     await screen.press('left', 'right');
-    await says('replaced. Not audited: describe trn_1 --audit.');
+    await says('replaced. Not audited: <Q> on the training run.');
     reading.resolve();
     await read;
     await says('replaced. Audit findings: none.');
