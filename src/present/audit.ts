@@ -158,7 +158,8 @@ const evidenceOf = (steps: readonly AuditStep[], keeps: (rollout: AuditRollout) 
   steps.flatMap(({ step, rewards }) => rewards.filter(keeps).map(rollout => ({ ...rollout, step })));
 
 const finding = (kind: FindingKind, words: string, rollouts: readonly Evidence[]): Finding => ({
-  ...{ kind, words },
+  kind,
+  words,
   evidence: rollouts.filter(({ trajectory_id }) => trajectory_id).slice(0, maxEvidence),
   of: rollouts.length,
 });

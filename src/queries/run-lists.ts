@@ -20,7 +20,8 @@ const mayHaveRewards = (run: EvalRun): boolean => lacksMean(run) && statusMeanin
 
 const withOutcome = (run: EvalRun, { mean, rewards }: RewardMean): EvalRun => ({
   ...run,
-  ...{ reward_mean: mean ?? null, reward_count: rewards },
+  reward_mean: mean ?? null,
+  reward_count: rewards,
 });
 
 /** The certainty of a mean that the service does not report, if the rewards have been read after the run's end. */

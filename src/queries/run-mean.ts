@@ -199,7 +199,8 @@ export function certaintyOf(
   const reason = reasonOf(run);
   return {
     ...(reason === undefined ? { interval: run.interval } : { reason }),
-    ...{ tasks: run.tasks, rewards: run.rated },
+    tasks: run.tasks,
+    rewards: run.rated,
     ...(options.total != null && { total: options.total }),
     ...(options.failed !== undefined && { failed: options.failed }),
     means: [meanOfRewards(rewards).mean, run.mean].filter(mean => mean !== undefined),

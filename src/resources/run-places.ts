@@ -26,7 +26,8 @@ export function namedRun(run: EvalRun): NamedRun {
   const likeness = likenessOf(run);
   const options = optionsOf(run);
   return {
-    ...{ id, name: display_name ?? id },
+    id,
+    name: display_name ?? id,
     ...(model && { model }),
     ...(bench_id && { bench_id }),
     ...(options && { options }),

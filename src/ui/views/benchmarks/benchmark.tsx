@@ -52,7 +52,6 @@ export function BenchmarkView({ place }: ViewProps<'record'>) {
       whole={{
         json: shown,
         pin: { kind: 'benchmark', id: benchId, label: shown.label ?? benchId },
-        siblings: 'benchmarks',
       }}
     />
   );

@@ -1,6 +1,7 @@
 /** A list's keys: for the row under the cursor or the marked rows, for related places, and for the columns. */
 import { type ColumnChoice, exportColumns } from '../../../present/column.ts';
 import type { Waiter } from '../../../queries/lists/read-all.ts';
+import { resourceOfKind } from '../../../resources/catalogue.ts';
 import type { ResourceRef } from '../../../store/store.ts';
 import { useErrorBindings } from '../../app/error-note.tsx';
 import { useShell } from '../../app/shell-context.tsx';
@@ -111,7 +112,7 @@ function useRowBindings<Row extends object>(
     })),
     pin: whole?.pin ?? (current && pinsOf(current)[0]),
     markedPins: table.state.marks.size > 0 && !whole ? targets.flatMap(pinsOf) : undefined,
-    siblings: whole?.siblings,
+    siblings: whole && resourceOfKind(whole.pin.kind)?.names[0],
     siblingId: whole?.pin.id,
     exportable: exportableRows(props, read),
     files: props.files?.({ marked, current, isFiltered: table.state.filter !== '', read }),

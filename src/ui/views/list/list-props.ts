@@ -114,8 +114,6 @@ export interface ResourceListProps<Row> {
   readonly whole?: {
     readonly pin: ResourceRef;
     readonly json: unknown;
-    /** The parent's resource, for stepping to neighbours in the list it was opened from. */
-    readonly siblings: string;
     /** Whether it was deleted or could be read, and its error: the header shows these. */
     readonly state?: Pick<RecordWithParts, 'isDeleted' | 'isRead' | 'error'>;
   };

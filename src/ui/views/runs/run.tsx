@@ -156,7 +156,7 @@ export function RunView({ place }: ViewProps<'record'>) {
     <ResourceList<Trajectory>
       {...useListProps(trajectories)}
       {...list}
-      whole={{ pin, json: shown, siblings: 'runs', state }}
+      whole={{ pin, json: shown, state }}
       source={run.source}
       parts={run.parts}
       emptyText={isUnlisted => (isUnlisted ? describeNoneSeen(trajectories) : describeEmpty(run))}

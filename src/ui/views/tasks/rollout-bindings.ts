@@ -9,7 +9,8 @@ type RolloutsPlace = Pick<Place<'outcomes'>, 'scope' | 'label' | 'steps' | 'filt
 
 /** The scope of a text search in these rollouts. */
 export const textsIn = ({ scope, label = Object.values(scope).join(' '), steps }: RolloutsPlace): SearchedTexts => ({
-  ...{ scope, label },
+  scope,
+  label,
   ...(scope.training !== undefined && steps !== undefined && /^\d+$/.test(steps) && { step: Number(steps) }),
 });
 

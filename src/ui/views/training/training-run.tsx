@@ -219,7 +219,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
       about={() => ({ lines: ['', theme.styles.header('TRAINING RUN')], facts: statedFacts(facts, state.alarm) })}
       files={() => ownerReport('training', id, shown)}
       initial={{ sort: newestFirst, at: place.at }}
-      whole={{ pin, json: shown, siblings: 'training', state }}
+      whole={{ pin, json: shown, state }}
     />
   );
 }
