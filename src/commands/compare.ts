@@ -5,7 +5,7 @@ import { enumerated } from '../base/enumerated.ts';
 import type { Side } from '../base/sides.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded, isUnknown, statusMeaning } from '../contract/status.ts';
-import { type Column, cellText } from '../present/column.ts';
+import { type Column, cellText, withoutEmpty } from '../present/column.ts';
 import { type Fact, withValue } from '../present/fact.ts';
 import { describeNotesOf } from '../present/notes.ts';
 import { type ComparisonOptions, ofSameRun } from '../present/statistics/comparison.ts';
@@ -65,9 +65,7 @@ const markdownText = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]
   exportRows(
     'markdown',
     rows,
-    columns
-      .filter(({ ifAny, value }) => !ifAny || rows.some(row => value(row) !== undefined))
-      .map(column => ({ name: column.title, value: row => lineText(cellText(column, row)) })),
+    withoutEmpty(columns, rows).map(column => ({ name: column.title, value: row => lineText(cellText(column, row)) })),
   );
 
 type FoundRun = Found<EvalRun>;

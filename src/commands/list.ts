@@ -4,7 +4,7 @@ import { pushAll } from '../base/many.ts';
 import { isRecord, own } from '../base/own-property.ts';
 import type { Endpoint } from '../contract/common.ts';
 import { mayHaveField, rowsIn } from '../contract/fields.ts';
-import { type Column, cellText } from '../present/column.ts';
+import { type Column, cellText, withoutEmpty } from '../present/column.ts';
 import { noteColumns } from '../present/notes.ts';
 import { columnsIn, plainName } from '../present/row-filter.ts';
 import { sortNoteOf, sortRows } from '../present/sort.ts';
@@ -128,11 +128,6 @@ class NamedFields {
 /** Whether a program reads the output; if so, the columns must not depend on the rows. */
 const isForPrograms = (format: ListFormat, { columns }: CommandIo): boolean =>
   format !== 'lines' && (format !== 'table' || columns === undefined);
-
-const hasValueIn =
-  (rows: readonly object[]) =>
-  ({ ifAny, value }: Column<object>): boolean =>
-    ifAny !== true || rows.some(row => value(row) !== undefined);
 
 /** The ids of columns that the `lines` format always includes, in addition to the options in which the rows differ. */
 const onLines: readonly string[] = ['alarm', 'model', 'benchmark'];
@@ -298,7 +293,7 @@ class PrintedRows {
     const printed = hasColumns(flags) ? rows : rows.map(row => this.#measured.exported(row));
     if (flags.jq !== undefined) return applyJq(printed, flags.jq, io);
     const head = isFirst ? '' : rowsText([], shown, format, io);
-    const columns = isForPrograms(format, io) ? shown : shown.filter(hasValueIn(rows));
+    const columns = isForPrograms(format, io) ? shown : withoutEmpty(shown, rows);
     const text = rowsText(printed, withWholeIds(columns, rows), format, io).slice(head.length);
     if (format !== 'lines') return text;
     io.lines?.listed(this.#resource.names[0], rows.map(this.#id));

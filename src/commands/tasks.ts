@@ -1,5 +1,6 @@
 /** `benchtop tasks`: lists the tasks in a run, training run or dataset. */
 import { mean } from '../base/statistics.ts';
+import { withoutEmpty } from '../present/column.ts';
 import { sortRows } from '../present/sort.ts';
 import { passAtK, passCurve, passHatK } from '../present/statistics/pass-at-k.ts';
 import { passesOf, rolloutsOf, type TaskGroup } from '../present/task-groups.ts';
@@ -105,9 +106,7 @@ export async function run({ args: [word = ''], flags }: CommandInput<'tasks'>, i
         if (rows.length === 0)
           io.note(steps === undefined ? 'There are no rollouts.' : `There are no rollouts in steps ${steps}.`);
         if (groups.length === 0) return '';
-        const columns = [taskColumn, ...groupColumns()];
-        const shown = columns.filter(({ ifAny, value }) => !ifAny || groups.some(group => value(group) !== undefined));
-        return rowsText(groups, shown, 'table', io);
+        return rowsText(groups, withoutEmpty([taskColumn, ...groupColumns()], groups), 'table', io);
       },
     });
     return codeOf(owner, other);

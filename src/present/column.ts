@@ -453,6 +453,10 @@ function shareSpareCells<Row>(
   }
 }
 
+/** The columns without those that appear only with values, and have none in these rows. */
+export const withoutEmpty = <Row>(columns: readonly Column<Row>[], rows: readonly Row[]): readonly Column<Row>[] =>
+  columns.filter(({ ifAny, value }) => !ifAny || rows.some(row => value(row) !== undefined));
+
 /** The columns to write to a file. */
 export function exportColumns<Row>(columns: readonly Column<Row>[]): ExportColumn<Row>[] {
   return columns.map(({ title, value, exported = value }) => ({ name: title.toLowerCase(), value: exported }));

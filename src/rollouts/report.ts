@@ -5,7 +5,7 @@ import { version } from '../base/version.ts';
 import { hasEnded } from '../contract/status.ts';
 import { stepValues } from '../contract/trainer-curve.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
-import { type Column, cellText, exportColumns } from '../present/column.ts';
+import { type Column, cellText, exportColumns, withoutEmpty } from '../present/column.ts';
 import { describeMean } from '../present/mean.ts';
 import { noteFacts } from '../present/notes.ts';
 import { outcomeClasses } from '../present/outcome-classes.ts';
@@ -75,7 +75,7 @@ export const width = 100;
 const longestText = 4 * 1024 * 1024;
 
 export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): ReportBlock {
-  const shown = columns.filter(({ ifAny, value }) => !ifAny || rows.some(row => value(row) !== undefined));
+  const shown = withoutEmpty(columns, rows);
   return {
     kind: 'table',
     titles: exportColumns(shown).map(({ name }) => name),
