@@ -19,9 +19,10 @@ import type { Operation } from '../contract/endpoints.ts';
 import { certificateProblems, systemCertificates } from '../net/agents.ts';
 import { benchmarkQuery } from '../queries/benchmarks.ts';
 import { checkpointList } from '../queries/checkpoints.ts';
+import type { QueryContext } from '../queries/query-context.ts';
 import { readPart } from '../queries/remembered-fallback.ts';
 import { readRunOptions } from '../queries/run-options.ts';
-import type { Service } from '../service/index.ts';
+import { untypedCall } from '../service/call.ts';
 import type { RememberedStore } from '../store/store.ts';
 import { bytes, counted } from '../text/numbers.ts';
 import { clean, sanitise } from '../text/sanitise.ts';
@@ -138,44 +139,43 @@ function errorOf(about: string, error: unknown): Finding {
   return { about, state: 'fail', words: messageOf(error), exit_code: exitCodeOf(error) };
 }
 
-type Read = (
-  service: Service,
-  signal: AbortSignal,
-  benchId: string | undefined,
-  memory: RememberedStore,
-) => Promise<unknown>;
+/** Reads an operation, which may need a benchmark. */
+type Read = (operation: Operation, context: QueryContext, benchId: string | undefined) => Promise<unknown>;
 
-/** Reads a benchmark's runs. The benchmark's own record shows whether a 404 is about the benchmark. */
-const runsBy =
-  (operation: 'listEvalRuns' | 'listTrainingRuns'): Read =>
-  async (service, signal, bench_id, memory) => {
-    if (bench_id === undefined) return;
-    await readPart(operation, benchmarkQuery(bench_id), { service, signal, memory }, () =>
-      service.call(operation, { params: { bench_id }, query: { limit: 1 } }, { signal }),
-    );
-  };
+const readWhole: Read = (operation, { service, signal }) => untypedCall(service)(operation, {}, { signal });
+
+const readRow: Read = (operation, { service, signal }) =>
+  untypedCall(service)(operation, { query: { limit: 1 } }, { signal });
+
+/** The benchmark's own record shows whether a 404 is about the benchmark. */
+const readInBenchmark: Read = async (operation, context, bench_id) => {
+  if (bench_id === undefined) return;
+  const { service, signal } = context;
+  await readPart(operation, benchmarkQuery(bench_id), context, () =>
+    untypedCall(service)(operation, { params: { bench_id }, query: { limit: 1 } }, { signal }),
+  );
+};
 
 /**
  * Reads of undocumented endpoints, which need no id, a benchmark's id, or the id of a training run seen on this
  * machine.
  */
 const optional: Partial<Record<Operation, Read>> = {
-  listTrajectories: (service, signal) => service.call('listTrajectories', { query: { limit: 1 } }, { signal }),
-  listDatasets: (service, signal) => service.call('listDatasets', { query: { limit: 1 } }, { signal }),
-  listDeployments: (service, signal) => service.call('listDeployments', { query: { limit: 1 } }, { signal }),
-  listSecrets: (service, signal) => service.call('listSecrets', { query: { limit: 1 } }, { signal }),
-  listSupportedTrainingModels: (service, signal) => service.call('listSupportedTrainingModels', {}, { signal }),
-  listBenchmarkRuntimes: (service, signal) =>
-    service.call('listBenchmarkRuntimes', { query: { limit: 1 } }, { signal }),
-  listEvalRuns: runsBy('listEvalRuns'),
-  listTrainingRuns: runsBy('listTrainingRuns'),
-  getTrainingOptions: async (service, signal, benchId) => {
+  listTrajectories: readRow,
+  listDatasets: readRow,
+  listDeployments: readRow,
+  listSecrets: readRow,
+  listSupportedTrainingModels: readWhole,
+  listBenchmarkRuntimes: readRow,
+  listEvalRuns: readInBenchmark,
+  listTrainingRuns: readInBenchmark,
+  getTrainingOptions: async (_operation, { service, signal }, benchId) => {
     if (benchId !== undefined) await readRunOptions(service, 'getTrainingOptions', { benchId }, signal);
   },
-  getDeploymentSummary: (service, signal) => service.call('getDeploymentSummary', {}, { signal }),
-  listCheckpoints: async (service, signal, _benchId, memory) => {
-    const [run] = memory.seen.list('training');
-    if (run) await checkpointList(run.id, false).readPage({ service, signal, memory, query: { limit: 1 } });
+  getDeploymentSummary: readWhole,
+  listCheckpoints: async (_operation, context) => {
+    const [run] = context.memory.seen.list('training');
+    if (run) await checkpointList(run.id, false).readPage({ ...context, query: { limit: 1 } });
   },
 };
 
@@ -226,7 +226,7 @@ async function* serviceFindings(
   await Promise.all(
     Object.entries(optional).map(async ([operation, read]) => {
       try {
-        await read(service, patience(), benchId, memory);
+        await read(operation as Operation, { service, signal: patience(), memory }, benchId);
       } catch (error) {
         // Missing endpoints are reported with the capabilities.
         if (service.capabilities.has(operation as Operation)) failed.push(errorOf(operation, error));
