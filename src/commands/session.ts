@@ -26,16 +26,14 @@ export interface ShownService {
   readonly workbench: Workbench;
 }
 
-export interface SessionOptions {
-  /** Options for the first service only, until the user switches profiles. */
-  readonly first?: Pick<WorkbenchOptions, 'file'> & {
-    /** Variables that override the program's own. */
-    readonly environment: NodeJS.ProcessEnv;
-  };
+/** Options for the first service only, until the user switches profiles. */
+export interface FirstService extends Pick<WorkbenchOptions, 'file'> {
+  /** Variables that override the program's own. */
+  readonly environment: NodeJS.ProcessEnv;
 }
 
 /** @param now returns the newest configuration for the same addresses, for re-reading keys that were refused */
-function show(config: Config, id: number, now: () => Config, first: SessionOptions['first']): ShownService {
+function show(config: Config, id: number, now: () => Config, first: FirstService | undefined): ShownService {
   const connection = connectTo(config, 'start', { remembered: () => workbench.remembered, now });
   // Start both immediately, while the first frame is drawn. The first request reports errors.
   connection.service().catch(() => {});
@@ -153,7 +151,7 @@ const lookMs = 1_000;
 export class Session {
   readonly #flags: ConfigFlags;
   readonly #environment: NodeJS.ProcessEnv;
-  #first: SessionOptions['first'];
+  #first: FirstService | undefined;
   /** Re-reads the shown service's configuration. */
   #load: () => Config;
   /** The shown service's configuration, with its newest keys. */
@@ -165,7 +163,7 @@ export class Session {
   readonly #listeners = new Listeners();
 
   /** @throws ConfigError */
-  constructor(flags: ConfigFlags, environment: NodeJS.ProcessEnv, { first }: SessionOptions = {}) {
+  constructor(flags: ConfigFlags, environment: NodeJS.ProcessEnv, first?: FirstService) {
     this.#flags = flags;
     this.#environment = environment;
     this.#first = first;

@@ -11,7 +11,7 @@ import { type Theme, themeFor } from '../ui/widgets/theme/theme.tsx';
 import type { Workbench } from '../workbench/workbench.ts';
 import { CommandError } from './exit.ts';
 import { keepHeapSmall } from './heap.ts';
-import { Session, type SessionOptions, type ShownService } from './session.ts';
+import { type FirstService, Session, type ShownService } from './session.ts';
 import { checkKeys, checkTerminal, homePlace } from './start-checks.ts';
 import type { WorkbenchFlags } from './table/commands.ts';
 
@@ -75,14 +75,15 @@ function onFirstAnswer({ cache }: Workbench, callback: () => void): void {
 /** Time limit for closing connections, in milliseconds. */
 const closeMs = 300;
 
-interface RunOptions extends SessionOptions {
+interface RunOptions {
+  readonly first?: FirstService;
   /** The first place to show; the first section if missing. */
   readonly start?: Place | undefined;
 }
 
 export async function run(
   { lines: _, debug, ...flags }: WorkbenchFlags,
-  { start, ...options }: RunOptions = {},
+  { start, first }: RunOptions = {},
 ): Promise<number> {
   if (debug) throw new CommandError('--debug is for commands: the workbench has no place to show requests.');
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
@@ -91,7 +92,7 @@ export async function run(
     );
   }
   checkTerminal(process.env);
-  const session = new Session(flags, process.env, options);
+  const session = new Session(flags, process.env, first);
   const { config } = session;
   checkKeys(config);
   homePlace(config);

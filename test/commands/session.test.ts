@@ -72,7 +72,7 @@ it('another profile has nothing of the limits of a file that is read', async () 
   writeFileSync(join(settings, 'config.json'), JSON.stringify({ profiles }), { mode: 0o600 });
   const environment = { BENCHTOP_BASE_URL: url, BENCHTOP_READ_ONLY: '1', BENCHTOP_STATE_DIR: folder };
   const file = { title: 'a.jsonl', problem: undefined, notes: [], subscribe: () => () => {} };
-  const session = new Session({}, { HOME: home }, { first: { environment, file } });
+  const session = new Session({}, { HOME: home }, { environment, file });
   onTestFinished(() => session.close());
   const limits = () => [session.workbench.file, session.workbench.readOnly, session.config.paths.state];
   expect(limits()).toEqual([file, true, folder]);
