@@ -194,27 +194,25 @@ const lacksPath = (error: unknown): boolean =>
 function stillThere(name: string, record: unknown, refusal: ServiceError): ServiceError {
   // The message already explains that the service does not delete these resources.
   if (refusal instanceof CapabilityMissingError) return refusal;
-  const { words, operation, noSuchPath } = refusal;
+  const { operation, noSuchPath } = refusal;
   const status = isRecord(record) && typeof record['status'] === 'string' ? record['status'] : undefined;
   const statusText = status === undefined ? '' : clean` with the status ${status}`;
   const isStopping = status !== undefined && statusMeaning(status) === 'stopping';
   const outcome = isStopping ? ': it is not deleted yet.' : ', so it was not deleted.';
   const found = clean`But ${name} can still be read${statusText}${outcome}`;
   const advice = `If this service deletes it at another path, set assumptions.path.${operation} in the profile.`;
-  return new ResponseError(`${words ?? refusal.message} ${found}${noSuchPath || isStopping ? '' : ` ${advice}`}`, {
-    ...refusal,
-    mayLackPath: false,
-    outcomeUnknown: false,
-  });
+  return refusedWith(refusal, `${found}${noSuchPath || isStopping ? '' : ` ${advice}`}`, false);
 }
 
 /** The error for a deletion that failed with 404 when the resource could not be read again. */
 function notReadAgain(name: string, refusal: ServiceError, failure: Error): ServiceError {
-  return new ResponseError(
-    `${refusal.words ?? refusal.message} ${clean`It is not known whether ${name} was deleted, because it could not be read again.`} ${failure.message}`,
-    { ...refusal, mayLackPath: false, outcomeUnknown: true },
-  );
+  const unknown = clean`It is not known whether ${name} was deleted, because it could not be read again.`;
+  return refusedWith(refusal, `${unknown} ${failure.message}`, true);
 }
+
+/** A deletion's 404 with what reading the resource again has shown. */
+const refusedWith = (refusal: ServiceError, shown: string, outcomeUnknown: boolean): ServiceError =>
+  new ResponseError(`${refusal.words ?? refusal.message} ${shown}`, { ...refusal, mayLackPath: false, outcomeUnknown });
 
 /** Runs an action for each input, a few in parallel. Never rejects: returns the failed inputs, in order. */
 export async function sendAll<Input>(

@@ -52,13 +52,8 @@ export function startTime({ record, startedAt, firstSeenAt }: RememberedResource
 export interface Fallback<Row> {
   /** The list of its parent or, if the parent is unknown, of all resources. */
   readonly listed: { readonly by: Operation; readonly in: (parent: string | undefined) => ListSource<Row> };
-  /**
-   * Reads the record from another endpoint, or from memory.
-   *
-   * @param error why the endpoint failed
-   * @throws ServiceError, a NotFoundError if it does not exist
-   */
-  readonly read: (context: QueryContext, seen: Row | undefined, error: unknown) => Promise<Row>;
+  /** Reads the record from another endpoint, or from memory. @throws ServiceError, a NotFoundError if it does not exist */
+  readonly read: (context: QueryContext, seen: Row | undefined) => Promise<Row>;
 }
 
 /** Maximum number of pages, of 50 benchmarks each, to search for a record whose parent is unknown. */
@@ -161,7 +156,7 @@ async function readElsewhere<Row extends object>(
     throw failure;
   };
   const { row, parent, error } = seen;
-  const other = await read(context, row, error).catch(unlessRefused);
+  const other = await read(context, row).catch(unlessRefused);
   const isFound = !(other instanceof ServiceError);
   if (isFound && observe(other).status != null && rememberedAt(other) === undefined) return other;
   const found = await searchList<Row>(id, listed, parent, context).catch(unlessRefused);
