@@ -10,7 +10,7 @@ import { NoteRecords } from './notes.ts';
 import { ProgressPoints } from './progress.ts';
 import { type SeenResource, SeenResources } from './seen.ts';
 import { StartKeys } from './start-keys.ts';
-import { jsonIn, openTables, type Scope, type Tables, tablesInMemory } from './tables.ts';
+import { type FileState, jsonIn, openTables, type Scope, type Tables, tablesInMemory } from './tables.ts';
 import { TrajectoryRecords } from './trajectory-records.ts';
 import { UploadRecords } from './upload-records.ts';
 
@@ -54,8 +54,7 @@ const keptCommands = 100;
 export class RememberedStore {
   readonly #tables: Tables;
   readonly #scope: string;
-  /** The state of the file. */
-  readonly file: Pick<Tables, 'problem' | 'isOpen' | 'setAside' | 'damage' | 'onProblem' | 'wasWrittenElsewhere'>;
+  readonly file: FileState;
   /** Resources that any response has reported; write them with `see`. */
   readonly seen: SeenResources;
   /** The progress of training runs over time; write it with `recordProgress`. */

@@ -68,6 +68,11 @@ interface TablesOptions {
   readonly problem?: string | undefined;
 }
 
+/** The state of the file. */
+export type FileState = Readonly<
+  Pick<Tables, 'problem' | 'isOpen' | 'setAside' | 'damage' | 'onProblem' | 'wasWrittenElsewhere'>
+>;
+
 export class Tables {
   readonly scope: string;
   readonly service: string;

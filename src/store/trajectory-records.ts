@@ -12,7 +12,7 @@ import {
   type TrajectoryUploadRef,
   type UploadCounts,
 } from './sent-record.ts';
-import { jsonIn, ResumableUploads, type Row } from './tables.ts';
+import { type FileState, jsonIn, ResumableUploads, type Row } from './tables.ts';
 
 /** An upload that has begun. */
 export interface TrajectoryRecord extends TrajectoryUploadRef {
@@ -43,19 +43,8 @@ export class TrajectoryRecords extends ResumableUploads {
     return new SentRecord(this.tables, upload, this.changed);
   }
 
-  /** Why requests cannot be recorded, or the last attempt failed; undefined if they can. */
-  get problem(): string | undefined {
-    return this.tables.problem;
-  }
-
-  /** Whether there is a file to write to, or none was wanted. */
-  get isOpen(): boolean {
-    return this.tables.isOpen;
-  }
-
-  /** Tells the user that the record of earlier uploads is in a file that was set aside; undefined if there is none. */
-  get setAside(): string | undefined {
-    return this.tables.setAside;
+  get file(): FileState {
+    return this.tables;
   }
 
   /** Unsettled uploads by this or another program, for each account, latest first. */

@@ -68,8 +68,10 @@ export function storeOnce(records: TrajectoryRecords, again: string): Action<Sto
       }
       const id = randomUUID();
       const ids = items.map(item => item.id);
-      if (!records.isOpen || !record.begin(id, ids))
-        refuse(`Nothing was sent: it cannot be recorded, and a repeat could store it twice. ${records.problem ?? ''}.`);
+      if (!records.file.isOpen || !record.begin(id, ids))
+        refuse(
+          `Nothing was sent: it cannot be recorded, and a repeat could store it twice. ${records.file.problem ?? ''}.`,
+        );
       const outcome = await storeTrajectories(service, { ...input, agent }, options).catch((error: unknown) => {
         if (!mayHaveHappened(error)) record.settle(id, nothingSent);
         throw error;

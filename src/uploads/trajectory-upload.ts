@@ -211,7 +211,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   protected override async work(service: Service): Promise<Partial<TrajectoryUploadState>> {
     this.#needsRecord = !service.skipsStored(false);
     this.#mayLackRecord = this.#isNew;
-    if (this.#records?.isOpen === false) this.#lack(this.#records.problem);
+    if (this.#records?.file.isOpen === false) this.#lack(this.#records.file.problem);
     const account = await this.#records?.account(secret => service.accountOf(secret, this.signal));
     this.#namedAgent = await namedAgent(service, this.#agent, this.signal);
     const upload = { path: this.#source, dataset: this.dataset, agent: this.#agent ?? service.agent };
@@ -276,7 +276,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     const isNew = this.#isNew;
     if (isNew) this.#record?.startOver();
     this.#isNew = false;
-    const setAside = isNew || !this.#needsRecord ? undefined : this.#records?.setAside;
+    const setAside = isNew || !this.#needsRecord ? undefined : this.#records?.file.setAside;
     if (setAside !== undefined && this.#record?.isStartedOver !== true)
       throw new UnrecordedError(unknownBefore(setAside), this.state.hasSent);
     const skipsAll = service.skipsStored(false);
@@ -360,7 +360,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     const { stored, skipped } = this.state.sent;
     this.set({ sent: { stored: stored + counts.stored, skipped: skipped + counts.skipped } });
     this.#add(items, outcomes, counts, recorded);
-    if (!isRecorded) this.#lack(this.#records?.problem);
+    if (!isRecorded) this.#lack(this.#records?.file.problem);
   }
 
   /** @throws ServiceError if the other requests would fail in the same way, UnrecordedError */
@@ -368,7 +368,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     const id = randomUUID();
     const ids = items.map(item => item.id);
     const isBegun = this.#record?.begin(id, ids, this.#bodyHash(items)) !== false;
-    if (!isBegun) this.#refuse(this.#records?.problem);
+    if (!isBegun) this.#refuse(this.#records?.file.problem);
     try {
       const answer = answered(items, await this.#request(service, items, id));
       this.set({ hasSent: true });
@@ -381,7 +381,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       const endsAll = !this.#failsAlone(error);
       if (isLost) {
         this.set({ hasSent: true });
-        if (!isBegun) this.#lack(this.#records?.problem);
+        if (!isBegun) this.#lack(this.#records?.file.problem);
         const isAnswered = error instanceof ServiceError && error.status !== undefined;
         const outcome = lostOutcome(
           items,
@@ -443,7 +443,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       return;
     }
     const key = sameKey ?? randomUUID();
-    if (isWhole && this.#record?.repeat(request.id, key, body) === false) this.#refuse(this.#records?.problem);
+    if (isWhole && this.#record?.repeat(request.id, key, body) === false) this.#refuse(this.#records?.file.problem);
     try {
       const response = answered(items, await this.#request(service, items, key));
       const answer = isHonoured ? response : sentAgain(items, response, message);
