@@ -65,8 +65,8 @@ export class FollowedFile implements ShownFile {
   readonly #options: FileReading;
   readonly #listeners = new Listeners();
   readonly subscribe = this.#listeners.subscribe;
-  /** The ids assigned from the file, each with the hash of its content. */
-  readonly #given = new Map<string, string>();
+  /** The ids of deleted rows, each with the hash of its content. */
+  readonly #deleted = new Map<string, string>();
   #done = nothingStored;
   #said: Pick<ShownFile, 'title' | 'problem' | 'notes'>;
   #reading: Promise<void> = Promise.resolve();
@@ -154,7 +154,7 @@ export class FollowedFile implements ShownFile {
     const unread = new FileProblems();
     const lost = await fillFolder(this.#dataFolder, (stores, organization) =>
       withOpenFile(this.#path, this.#io, file =>
-        this.#store(file, new FileRows(stores, organization, this.#name, this.#given), reading, unread),
+        this.#store(file, new FileRows(stores, organization, this.#name, this.#deleted), reading, unread),
       ),
     );
     const missing = lost + reading.missingRewards;
@@ -215,7 +215,7 @@ export class FollowedFile implements ShownFile {
         if (place > this.#done.named) unread.add(each.place, read);
         continue;
       }
-      rows.add(read, this.#options.isOnce ? each.place : undefined);
+      rows.add(read, each.place, each.value?.['id']);
       this.#done = { ...this.#done, place, unread: lost };
       if (this.#options.isOnce && place % progressEvery === 0) this.#io.note(`${count(place)} rollouts read so far.`);
     }

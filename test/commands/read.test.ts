@@ -207,9 +207,9 @@ it('gives the id of the file to no other content, as a screen reads an ended tra
     await eventually(async () => expect(await tasks()).toEqual(lines.map(line => 'task_id' in line && line.task_id)));
     return (await rows()).map(({ trajectory_id, trace_id }) => [trajectory_id, trace_id]);
   };
-  expect(await written(row('two'))).toEqual([[expect.stringMatching(/^traj_\w{12}$/), 'k']]);
+  expect(await written(row('two'))).toEqual([['line 1', 'k']]);
   await written();
-  expect(await written(row('three'))).toEqual([[expect.stringMatching(/^traj_\w{12}$/), 'k']]);
+  expect(await written(row('three'))).toEqual([['line 1 (2)', 'k']]);
   expect(await written(row('one'))).toEqual([['a', 'k']]);
 });
 
@@ -245,12 +245,18 @@ it('calls a trajectory by the id that the file gives it', async () => {
     { trace_id: 'a', ...rollout('two') },
     { trace_id: 'a', ...rollout('three') },
     { trace_id: 'no/address', ...rollout('four') },
+    { id: 'sample-5', ...rollout('five') },
+    { conversation_id: 'talk-6', ...rollout('six') },
+    { id: 'sample-5', ...rollout('seven') },
   ]);
   expect((await rows()).map(({ trajectory_id }) => trajectory_id)).toEqual([
     'traj_own',
     'a',
-    expect.stringMatching(/^traj_\w{12}$/),
-    expect.stringMatching(/^traj_\w{12}$/),
+    'line 3',
+    'line 4',
+    'sample-5',
+    'talk-6',
+    'line 7',
   ]);
 });
 

@@ -24,8 +24,10 @@ export class FileRows {
   readonly #dataset: DatasetRow;
   /** The number of identical trajectories by content hash, for contents that occur more than once. */
   readonly #equal = new Map<string, number>();
-  /** The content hash of each id from the file, in all readings. */
-  readonly #given: Map<string, string>;
+  /** The content hash of each deleted row by its id, in all readings. */
+  readonly #deleted: Map<string, string>;
+  /** Whether the file was read before, and may have other content now. */
+  #isAgain = false;
   /** When the last trajectory was added, in epoch milliseconds. */
   #latest: number;
 
@@ -33,9 +35,9 @@ export class FileRows {
     { database, datasets, trajectoryUploads }: FileStores,
     organizationId: string,
     name: string,
-    given: Map<string, string>,
+    deleted: Map<string, string>,
   ) {
-    this.#given = given;
+    this.#deleted = deleted;
     this.#database = database;
     this.#uploads = trajectoryUploads;
     this.#dataset = datasets.touch(organizationId, uploadDataset(name), name);
@@ -45,27 +47,31 @@ export class FileRows {
 
   /** Marks all trajectories as rows from an earlier reading, which `endAgain` deletes. */
   beginAgain(): void {
+    this.#isAgain = true;
     this.#database.run('update trajectories set occurrence = -abs(occurrence)');
   }
 
   endAgain(): void {
-    this.#database.run('delete from trajectories where occurrence < 0');
+    this.#delete('occurrence < 0');
   }
 
   /**
    * Adds a trajectory after all others, even if it equals one of them.
    *
-   * @param place its id unless it has one of its own, if the file is read once
+   * @param place where it is in the file, e.g. `line 3`
+   * @param id its own id, if the file has one that is not the service's
    */
-  add(item: UploadedTrajectory, place?: string): void {
+  add(item: UploadedTrajectory, place: string, id?: unknown): void {
     this.#database.transaction(() => {
       const content_hash = hashOf(item);
       const occurrence = this.#occurrenceOf(content_hash);
       // The screen sorts by this time, and would reverse trajectories from the same millisecond.
       this.#latest = Math.max(this.#latest + 1, Date.now());
       const created_at = new Date(this.#latest).toISOString();
-      const ownName = sha256(`${content_hash} ${occurrence}`).slice(0, 12);
-      const trajectory_id = this.#ownId(item, content_hash) ?? place ?? `traj_${ownName}`;
+      const trajectory_id =
+        this.#ownId(item, id, content_hash) ??
+        this.#idBefore(content_hash, occurrence) ??
+        this.#idAt(place, content_hash);
       if (this.#find('trajectory_id', trajectory_id)) {
         this.#database.run(
           'update trajectories set occurrence = ?, created_at = ? where trajectory_id = ?',
@@ -74,14 +80,21 @@ export class FileRows {
         return;
       }
       const { trace_id } = item;
-      this.#database.run(
-        'delete from trajectories where dataset_id = ? and trace_id = ? and occurrence < 0',
-        ...[this.#dataset.dataset_id, trace_id ?? null],
-      );
+      this.#delete('dataset_id = ? and trace_id = ? and occurrence < 0', this.#dataset.dataset_id, trace_id ?? null);
       const isFree = trace_id !== undefined && !this.#find('trace_id', trace_id);
+      const ownName = sha256(`${content_hash} ${occurrence}`).slice(0, 12);
       const ids = { trajectory_id, trace_id: isFree ? trace_id : `trace_${ownName}` };
       this.#uploads.add(this.#dataset, item, { ...ids, content_hash, occurrence, created_at });
     });
+  }
+
+  /** Deletes rows, whose ids no other content gets. */
+  #delete(where: string, ...values: readonly (string | null)[]): void {
+    const deleted = this.#database.all<{ trajectory_id: string; content_hash: string }>(
+      `delete from trajectories where ${where} returning trajectory_id, content_hash`,
+      ...values,
+    );
+    for (const { trajectory_id, content_hash } of deleted) this.#deleted.set(trajectory_id, content_hash);
   }
 
   #occurrenceOf(contentHash: string): number {
@@ -97,17 +110,37 @@ export class FileRows {
   }
 
   /** The id from the file, unless another trajectory has or had it. */
-  #ownId({ origin, trace_id }: UploadedTrajectory, contentHash: string): string | undefined {
-    const id = [origin?.['trajectory_id'], trace_id].find(each => typeof each === 'string' && plainId.test(each));
-    if (typeof id !== 'string' || (this.#find('trajectory_id', id)?.occurrence ?? 0) > 0) return undefined;
-    const first = this.#given.get(id) ?? contentHash;
-    this.#given.set(id, first);
-    return first === contentHash ? id : undefined;
+  #ownId({ origin, trace_id, conversation_id }: UploadedTrajectory, id: unknown, hash: string): string | undefined {
+    const ids = [origin?.['trajectory_id'], trace_id, id, conversation_id];
+    const own = ids.find(each => typeof each === 'string' && plainId.test(each)) as string | undefined;
+    return own !== undefined && this.#isFree(own, hash) ? own : undefined;
+  }
+
+  /** The id of the same trajectory in the earlier reading. */
+  #idBefore(hash: string, occurrence: number): string | undefined {
+    if (!this.#isAgain) return undefined;
+    const row = this.#database.get<{ readonly trajectory_id: string }>(
+      'select trajectory_id from trajectories where dataset_id = ? and content_hash = ? and occurrence = ?',
+      ...[this.#dataset.dataset_id, hash, -occurrence],
+    );
+    return row?.trajectory_id;
+  }
+
+  /** The place as the id, with a number if another trajectory had it before. */
+  #idAt(place: string, hash: string): string {
+    let id = place;
+    for (let reading = 2; !this.#isFree(id, hash); reading += 1) id = `${place} (${reading})`;
+    return id;
+  }
+
+  #isFree(id: string, hash: string): boolean {
+    const row = this.#find('trajectory_id', id);
+    return row ? row.occurrence < 0 && row.content_hash === hash : (this.#deleted.get(id) ?? hash) === hash;
   }
 
   #find(column: 'trajectory_id' | 'trace_id', value: string) {
-    return this.#database.get<{ readonly occurrence: number }>(
-      `select occurrence from trajectories where dataset_id = ? and ${column} = ?`,
+    return this.#database.get<{ readonly occurrence: number; readonly content_hash: string }>(
+      `select occurrence, content_hash from trajectories where dataset_id = ? and ${column} = ?`,
       ...[this.#dataset.dataset_id, value],
     );
   }

@@ -14,9 +14,9 @@ it('are each added without reading the others (attack27 C4)', () => {
   const { stores, organizationId } = storesInMemory();
   const { database } = stores;
   const rows = new FileRows(stores, organizationId, 'rollouts.jsonl', new Map());
-  rows.add(item('one'));
+  rows.add(item('one'), 'line 1');
   const calls = [vi.spyOn(database, 'run'), vi.spyOn(database, 'get')].map(({ mock }) => mock.calls);
-  rows.add(item('two'));
+  rows.add(item('two'), 'line 2');
   const statements = calls.flat().filter(([sql]) => /^(select|update|delete)/.test(sql));
   expect(statements.length).toBeGreaterThan(2);
   const plans = statements.map(([sql, ...values]) => database.all(`explain query plan ${sql}`, ...values));
