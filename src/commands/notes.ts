@@ -27,7 +27,7 @@ import { type Noted, Notes } from '../workbench/notes.ts';
 import { refOfFound } from './awaited-changes.ts';
 import { openRemembered } from './connect.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
-import { findAmong, isRefusedId } from './find.ts';
+import { findAmong, isNone, isRefusedId, lookUp, nameOf, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
 import { printRecord, rowsText } from './output.ts';
 import { writeOutput } from './output-file.ts';
@@ -84,13 +84,15 @@ const columns: readonly Column<Note>[] = [
   { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 0 }, value: note => note.id },
 ];
 
+/** The notes with a flag, or all. Ignores case, as filters do. */
 const notesWithFlag = (all: readonly Note[], flag: string | undefined): Note[] =>
-  all.filter(note => saysSomething(note) && (flag === undefined || note.flag === flag));
+  flag === undefined ? [...all] : all.filter(note => note.flag.toLowerCase() === flag.toLowerCase());
 
 export async function list({ flags }: CommandInput<'notes list'>, io: CommandIo): Promise<number> {
   return withNotes(flags, io, async ({ memory, read }) => {
-    const all = notesWithFlag(allNotes(memory), flags.flag);
-    const text = () => rowsText(all, columns, 'table', io);
+    const all = notesWithFlag(allNotes(memory), flags.flag).filter(saysSomething);
+    if (all.length === 0) io.note(flags.flag === undefined ? 'There are no notes.' : 'No notes match.');
+    const text = () => (all.length === 0 ? '' : rowsText(all, columns, 'table', io));
     await printRecord({ notes: all.map(withTime) }, 'notes', flags, io, { text });
     return read;
   });
@@ -101,7 +103,8 @@ const noted = resources.filter(({ kind }) => takesNotes(kind));
 /**
  * What an id or a name means, as in other commands. If the service cannot be asked, an id is taken as it is.
  *
- * @throws CommandError for the id of a resource that takes no notes; as `findAmong` does if nothing has the word
+ * @throws CommandError for the id of a resource that takes no notes, and for a training run; as `findAmong` does if
+ * nothing has the word
  */
 async function subjectOf(word: string, context: CommandContext): Promise<Noted> {
   const { memory, service, signal, io } = context;
@@ -112,12 +115,17 @@ async function subjectOf(word: string, context: CommandContext): Promise<Noted> 
   }
   const { kind } = resourceOfId(word) ?? {};
   if (kind !== undefined && !takesNotes(kind))
-    throw new CommandError(clean`${word} is a ${kind}: notes are only for trajectories and runs.`);
+    throw new CommandError(clean`${word} is a ${kind}: notes are only for trajectories and evaluation runs.`);
   try {
     const reading = { ...context, service: service.background };
     return refOfFound(await findAmong(noted, word, reading, { use: 'write' }));
   } catch (error) {
     signal.throwIfAborted();
+    const training =
+      isNone(error) && (await lookUp([resourceOrThrow('training')], word, context).catch(() => undefined));
+    const [found] = training ? training.found : [];
+    if (found)
+      throw new CommandError(`${nameOf(found)} takes no notes: they are only for trajectories and evaluation runs.`);
     if (kind === undefined || !isUnasked(error)) throw error;
     io.note(clean`It is not known whether there is a ${kind} ${word}: ${error.message}`);
     return { kind, id: word, label: word };
@@ -174,7 +182,7 @@ export async function set({ args, flags }: CommandInput<'notes set'>, io: Comman
 export async function exportAll({ flags }: CommandInput<'notes export'>, io: CommandIo): Promise<number> {
   return withNotes(flags, io, async ({ memory, read }) => {
     // Includes removed notes, so that merging removes them elsewhere.
-    const all = allNotes(memory).filter(note => flags.flag === undefined || note.flag === flags.flag);
+    const all = notesWithFlag(allNotes(memory), flags.flag);
     const lines = all.map(note => `${safeJson(withTime(note))}\n`);
     const output = await writeOutput(flags.output, lines, io);
     io.note(`${counted(all.length, 'note')}${output === undefined ? '' : clean` in ${output}`}`);

@@ -60,7 +60,7 @@ export const settingsReference: Words<Omit<Settings, Area>> & {
   },
   triage: {
     flags:
-      'Flags for trajectories and runs, on the digits 1 to 9, in lists and while reading: `["good", "bad", "gamed", "grader broken", "look again"]` by default.',
+      'Flags for trajectories and evaluation runs, on the digits 1 to 9, in lists and while reading: `["good", "bad", "gamed", "grader broken", "look again"]` by default.',
     author: 'Author of your notes: by default, your user name and the name of this machine (ann@host).',
   },
   search: {

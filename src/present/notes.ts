@@ -1,5 +1,7 @@
 /** Shows flags and notes as columns, facts and counts. */
+import { maxOf } from '../base/many.ts';
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';
+import { displayWidth } from '../text/width.ts';
 import { type Column, plainColumn } from './column.ts';
 import type { Fact } from './fact.ts';
 
@@ -41,10 +43,15 @@ export const describeNotesOf = (
     return words.length === 0 ? [] : `${sanitiseLine(name)}: ${words.join(' · ')}`;
   });
 
+/** Cells within which a flag is not cut, while there is room for the columns before it. */
+const uncutFlag = 13;
+
 export function noteColumns<Row>(byId: NotesById, id: (row: Row) => string): readonly Column<Row>[] {
+  const widths = [...byId.values()].map(notes => displayWidth(sanitiseLine(flagsOf(notes))));
+  const min = Math.max(5, Math.min(uncutFlag, maxOf(widths) ?? 0));
   return [
     {
-      ...{ id: 'flag', title: 'FLAG', width: { min: 5, max: 24, grow: 1 }, ifAny: true },
+      ...{ id: 'flag', title: 'FLAG', width: { min, max: 24, grow: 1 }, ifAny: true },
       value: row => flagsOf(byId.get(id(row))) || undefined,
       // Most lists have no room for the notes.
       text: row => flagsOf(byId.get(id(row))) || (textsOf(byId.get(id(row))) && 'note'),

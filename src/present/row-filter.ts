@@ -208,9 +208,10 @@ function termOf<Row>(token: Token, columns: readonly Column<Row>[]): Term<Row> |
   const column = columnNamed(columns, name);
   if (!column) {
     const known = columns.map(each => sanitiseLine(namesOf(each)[0] ?? '')).join(', ');
+    const where = /^(flag|note)$/i.test(name) ? ' here: trajectories and evaluation runs have it' : '';
     return {
       ok: false,
-      error: `There is no column ${name}. To search for this text, put it in quotes: "${token.text}". Columns: ${known}`,
+      error: `There is no column ${name}${where}. To search for this text, put it in quotes: "${token.text}". Columns: ${known}`,
     };
   }
   // The user may still be typing the value, so the other operators accept all rows.

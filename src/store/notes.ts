@@ -78,7 +78,7 @@ export function parseNote(value: unknown, now = Date.now()): Note | string {
   const { kind, id, message = 0, author, flag = '', text = '', label = '', at, since = null } = value;
   const isText = (each: unknown): each is string => typeof each === 'string';
   if (![kind, id, author].every(each => isText(each) && each !== '')) return none;
-  if (!takesNotes(String(kind))) return `notes are only for trajectories and runs, not for a ${kind}`;
+  if (!takesNotes(String(kind))) return `notes are only for trajectories and evaluation runs, not for a ${kind}`;
   if (!isText(flag) || !isText(text) || !isText(label)) return none;
   const problem = noteProblem({ flag, text, author: String(author) });
   if (problem !== undefined) return problem;

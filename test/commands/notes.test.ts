@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
 import { answering } from '../answering.ts';
-import { pageOf } from '../queries/scripted-service.ts';
+import { notFound, pageOf } from '../queries/scripted-service.ts';
 import { hostileServer } from '../service/hostile-server.ts';
 import { cliOn, testFolder } from './cli.ts';
 
@@ -71,7 +71,9 @@ it('on what takes none are refused with their line, and replace nothing (B7)', a
   writeFileSync(file, `\n${JSON.stringify({ ...notes[0], kind: 'deployment', at: Date.now() + 1_000 })}\n`);
   expect(await cli('notes import', [file])).toMatchObject({
     code: 2,
-    notes: expect.stringMatching(/, line 2: notes are only for trajectories and runs, not for a deployment\. Nothing/),
+    notes: expect.stringMatching(
+      /, line 2: notes are only for trajectories and evaluation runs, not for a deployment\. Nothing/,
+    ),
   });
   expect(JSON.parse((await cli('notes list', ['--json'])).out)).toEqual({ notes });
 });
@@ -204,6 +206,30 @@ it('filter, sort and export runs, as on the screen (out31 B9)', async () => {
   });
   expect((await list()).out).not.toContain('FLAG');
   expect((await cli('list', ['runs'], { columns: 120 })).out).toMatch(/ FLAG (.*\n)*.*evr_one +note /);
+});
+
+it('are found by a flag in any case, and say where no training run takes them (out32 C4, C5)', async () => {
+  const { url } = await hostileServer(
+    answering({
+      listBenchmarks: () => pageOf([{ bench_id: 'bench_1' }]),
+      listEvalRuns: () => pageOf([]),
+      listTrajectories: () => pageOf([]),
+      getEvalRun: ({ eval_run_id }) => (eval_run_id === 'evr_1' ? { eval_run_id } : notFound(String(eval_run_id))),
+      listTrainingRuns: () => pageOf([{ training_run_id: 'trn_1', display_name: 'nn', status: 'completed' }]),
+    }),
+  );
+  const cli = cliOn({ baseUrl: url, apiKey: 'key', home: testFolder() });
+  await cli('notes set', ['evr_1', '--flag', 'gamed']);
+  expect((await cli('notes list', ['--flag', 'GAMED'])).out).toContain('\tgamed\t');
+  expect((await cli('notes export', ['--flag', 'Gamed'])).notes).toBe('1 note');
+  expect(await cli('notes list', ['--flag', 'bad'])).toMatchObject({ code: 0, out: '', notes: 'No notes match.' });
+  const words = 'they are only for trajectories and evaluation runs';
+  expect((await cli('notes set', ['nn', '--flag', 'bad'])).notes).toBe(
+    `benchtop: training run nn (trn_1) takes no notes: ${words}.`,
+  );
+  expect((await cli('list', ['training', '--filter', 'flag:'])).notes).toContain(
+    'There is no column flag here: trajectories and evaluation runs have it.',
+  );
 });
 
 it('are refused on a message that does not exist (out31 B8)', async () => {

@@ -519,7 +519,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     bad(['%trajectory%', '--flag', 'gamed', '--note', 'it prints the answer'], done, /^1 note by \S+$/),
     bad(['first', '--flag', 'good', '--json'], done, /"note":"1 note by/),
     bad(['nope', '--flag', 'good'], notFound, /no run or trajectory nope/),
-    bad(['bench_1', '--flag', 'good'], usage, /is a benchmark: notes are only for trajectories and runs/),
+    bad(['bench_1', '--flag', 'good'], usage, /is a benchmark: notes are only for trajectories and evaluation runs/),
     bad(['%trajectory%'], usage, /Give a flag or a note/),
   ],
   'notes list': [

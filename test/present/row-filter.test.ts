@@ -1,6 +1,6 @@
 /** The filter of a list: words, and terms on columns. */
 import { describe, expect, it } from 'vitest';
-import { type Column, namedColumn, statusColumn } from '../../src/present/column.ts';
+import { type Column, fitColumns, namedColumn, statusColumn } from '../../src/present/column.ts';
 import { noteColumns } from '../../src/present/notes.ts';
 import { parseRowFilter } from '../../src/present/row-filter.ts';
 import { createArrange } from '../../src/present/rows.ts';
@@ -144,6 +144,24 @@ describe('a filter of rows', () => {
     expect(errorOf('status:')).toBeUndefined();
     const [row] = createArrange(noteColumns(new Map(), String), String)([1], { filter: 'flag:', sort: undefined }).rows;
     expect(row).toBeUndefined();
+  });
+
+  it('finds a flag that is whole also in a narrow list (out32 C6)', () => {
+    const named: readonly Column<Run>[] = [
+      {
+        id: 'run',
+        title: 'RUN',
+        width: { min: 8, max: 100, grow: 3 },
+        value: row => `a long name of a run: ${row.name}`,
+      },
+      ...noteColumns(
+        new Map([['other seed1', [{ message: 0, author: 'me', flag: 'look again', text: '' }]]]),
+        (row: Run) => row.name,
+      ),
+      ...columns.slice(1, 4),
+    ];
+    const widths = fitColumns(named, 57, {}, rows).map(({ column: { id }, width }) => [id, width]);
+    expect(Object.fromEntries(widths)).toMatchObject({ flag: 10 });
   });
 
   it('refuses at once what it does not know, and says how to search for the text', () => {

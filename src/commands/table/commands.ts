@@ -300,7 +300,7 @@ JSON or, for a path outside the contract, unchanged. Without an operation, lists
 /** Descriptions of the two-word commands, by first word. */
 export const groups: Readonly<Record<string, string>> = {
   secret: 'set: create a secret of the organization',
-  notes: 'list, set, export, import: flags and notes on trajectories and runs',
+  notes: 'list, set, export, import: flags and notes on trajectories and evaluation runs',
   profile: 'list, use, add, remove: the services to choose from',
   config: 'path, get, set: the settings file',
 };

@@ -7,13 +7,13 @@ const flagFlag = { value: 'FLAG', of: 'flag', description: 'only notes with this
 
 export const notes = {
   'notes list': spec({
-    summary: 'list the flags and notes on trajectories and runs',
+    summary: 'list the flags and notes on trajectories and evaluation runs',
     about:
       'Notes are kept on this machine, per service. In the workbench, 1 to 9 flag a row and the quote key writes a note.',
     flags: { profile, flag: flagFlag, ...recordFlags },
   }),
   'notes set': spec({
-    summary: 'flag trajectories or runs, or write a note on them',
+    summary: 'flag trajectories or evaluation runs, or write a note on them',
     args: [{ name: 'ID|NAME', many: true, of: 'seen', kinds: ['trajectory', 'run'] }],
     flags: {
       profile,
