@@ -116,10 +116,11 @@ function keepingOf({ name, service }: Config['profile'], named: readonly string[
   return `${name} is not in the settings file. It is saved there ${when}.${first}`;
 }
 
-function withoutKeys({ service, warnings: _, ...rest }: Config['profile']): unknown {
+function withoutKeys({ service, warnings: _, ...rest }: Config['profile']): object {
   if (service.kind === 'local') return { ...rest, kind: service.kind, upstream: service.upstream?.url.value };
   const { baseUrl, inferenceUrl, caFile, allowInsecureHttp } = service;
-  return { ...rest, addresses: [baseUrl.value, inferenceUrl.value], caFile: caFile?.value, allowInsecureHttp };
+  const chat = inferenceUrl.value === baseUrl.value ? undefined : inferenceUrl.value;
+  return { ...rest, baseUrl: baseUrl.value, inferenceUrl: chat, caFile: caFile?.value, allowInsecureHttp };
 }
 
 function keyFiles({ service }: Config['profile']): readonly string[] {
@@ -132,15 +133,29 @@ function mayBeSettings(error: unknown): boolean {
   return mayBeMisconfigured(error) || (error instanceof ServiceError && error.code === 'credential_unavailable');
 }
 
-/** Applies the preferences that an open screen can change, and names the settings that wait for the next start. */
-function applyPreferences(config: Config, before: Config, workbench: Workbench): Config {
+/** The names of the fields whose values differ. */
+const differing = (one: object, other: object): readonly string[] =>
+  Object.entries(one)
+    .filter(([name, value]) => !isDeepStrictEqual(value, own(other as Readonly<Record<string, unknown>>, name)))
+    .map(([name]) => name);
+
+/**
+ * Applies the preferences that an open screen can change, and names the settings that wait for the next start.
+ *
+ * @param shown the service, shown with its settings of that time
+ * @param started the preferences at the start, which the terminal still has
+ */
+function applyPreferences(config: Config, { config: shown, workbench }: ShownService, started: Preferences): Config {
   const { alarms, notices, priceUnit, home } = config.preferences;
   workbench.alarms = alarms;
   workbench.priceUnit = priceUnit;
-  const preferences = { ...before.preferences, alarms, notices, priceUnit, home };
-  const waiting = Object.entries(config.preferences)
-    .filter(([name, value]) => !isDeepStrictEqual(value, preferences[name as keyof Preferences]))
-    .map(([name]) => (name === 'textIndexBytes' ? 'search' : name));
+  const { theme, mouse, images } = started;
+  const preferences = { ...shown.preferences, theme, mouse, images, alarms, notices, priceUnit, home };
+  const isOther = config.profile.name !== shown.profile.name;
+  const waiting = [
+    ...differing(config.preferences, preferences).map(name => (name === 'textIndexBytes' ? 'search' : name)),
+    ...(isOther ? [] : differing(withoutKeys(config.profile), withoutKeys(shown.profile))),
+  ];
   const notice = `Changed settings that apply when benchtop is started again: ${waiting.join(', ')}.`;
   return { ...config, preferences, warnings: [...(waiting.length > 0 ? [notice] : []), ...config.warnings] };
 }
@@ -154,6 +169,7 @@ export class Session {
   #first: FirstService | undefined;
   /** Re-reads the shown service's configuration. */
   #load: () => Config;
+  readonly #started: Preferences;
   /** The shown service's configuration, with its newest keys. */
   #config: Config;
   #shown: ShownService;
@@ -169,6 +185,7 @@ export class Session {
     this.#first = first;
     this.#load = () => loadConfig(flags, { ...environment, ...first?.environment });
     this.#config = this.#load();
+    this.#started = this.#config.preferences;
     this.#shown = this.#show(1);
     this.#connection = this.#describe();
     this.#watch();
@@ -235,12 +252,17 @@ export class Session {
     return show(config, id, () => (this.#shown.id === id ? this.#config : config), this.#first);
   }
 
+  #showAnew(): void {
+    this.#shown = this.#show(this.#shown.id + 1);
+    this.#config = applyPreferences(this.#config, this.#shown, this.#started);
+  }
+
   readonly #switchTo = (name: string): void => {
     const load = (): Config => this.#configOf(name);
     this.#config = load();
     this.#load = load;
     this.#first = undefined;
-    this.#shown = this.#show(this.#shown.id + 1);
+    this.#showAnew();
     this.#changed();
   };
 
@@ -258,13 +280,13 @@ export class Session {
       return;
     }
     const fails = workbench.fails(mayBeSettings);
-    const applied = applyPreferences(config, this.#config, workbench);
+    const applied = applyPreferences(config, this.#shown, this.#started);
     if (isDeepStrictEqual(withoutKeys(config.profile), withoutKeys(this.#config.profile))) {
       this.#config = applied;
       if (fails) workbench.refresh();
     } else if (fails && workbench.unfinishedWork().length === 0) {
       this.#config = config;
-      this.#shown = this.#show(this.#shown.id + 1);
+      this.#showAnew();
     } else this.#config = { ...this.#config, preferences: applied.preferences, warnings: applied.warnings };
     this.#changed();
   };

@@ -9,6 +9,7 @@ import type { CredentialName } from '../config/credentials.ts';
 import { environmentLayer } from '../config/layers.ts';
 import { type Config, loadConfig } from '../config/load.ts';
 import { findPaths } from '../config/paths.ts';
+import { settingDefaults } from '../config/preferences.ts';
 import {
   settings as knownSettings,
   type ProfileSettings,
@@ -206,10 +207,19 @@ export async function getSetting({ args: [key], flags }: CommandInput<'config ge
   const { settings, warnings } = readSettings(pathIn(io));
   for (const warning of warnings) io.note(warning);
   const names = key === undefined ? [] : settingNamed(key, settings);
-  if (fieldOf(settings, names) === undefined) throw new CommandError(`${key} is not set.`, exitCodes.failed);
-  const value = fieldOf(withoutSecrets(settings), names);
+  const value = fieldOf(withoutSecrets(settings), names) ?? (await defaultOf(names));
+  if (value === undefined) throw new CommandError(`${key} is not set.`, exitCodes.failed);
+  if (fieldOf(settings, names) === undefined) io.note(`${key} is not set: this is the default.`);
   await io.print(typeof value === 'string' && !flags.json ? recordText({ value }, 'value') : recordText(value));
   return exitCodes.done;
+}
+
+/** A setting's default; undefined if it has none. */
+async function defaultOf([area = '', ...names]: readonly string[]): Promise<unknown> {
+  const [command] = names;
+  if (area !== 'keys' || command === undefined) return fieldOf(settingDefaults, [area, ...names]);
+  const { defaultKeys } = await import('./start-checks.ts');
+  return defaultKeys(command);
 }
 
 /** Shown in place of a key, since others may watch the terminal. The file holds the key. */
@@ -241,10 +251,14 @@ function put(target: object, names: readonly string[], value: unknown): void {
   put(next, rest, value);
 }
 
-/** Removes a nested value. */
+/** Removes a nested value, and the groups of settings, but not the profile, that are empty without it. */
 function remove(target: object, names: readonly string[]): void {
-  const inner = fieldOf(target, names.slice(0, -1));
-  if (isRecord(inner)) Reflect.deleteProperty(inner, names.at(-1) ?? '');
+  const group = names.slice(0, -1);
+  const inner = fieldOf(target, group);
+  if (!isRecord(inner)) return;
+  Reflect.deleteProperty(inner, names.at(-1) ?? '');
+  const isKept = group.length === 0 || (group[0] === 'profiles' && group.length <= 2);
+  if (!isKept && Object.keys(inner).length === 0) remove(target, group);
 }
 
 /** Why a setting cannot have a value, regardless of other settings. */

@@ -20,6 +20,12 @@ export function checkKeys({ preferences, settingsPath }: CheckedKeys): void {
   if (errors.length > 0) throw new ConfigError(`The keys in ${settingsPath} cannot be used:\n  ${errors.join('\n  ')}`);
 }
 
+/** A command's keys without settings; undefined if there is no such command. */
+export const defaultKeys = (id: string): readonly string[] | undefined =>
+  keyLayers(registry)
+    .flat()
+    .find(command => command.id === id)?.keys;
+
 /**
  * The section to open according to the settings; undefined to decide by the running work.
  *

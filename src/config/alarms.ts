@@ -26,20 +26,6 @@ export interface AlarmSettings {
   readonly benchmarks: readonly { readonly pattern: string; readonly rules: Partial<AlarmRules> }[];
 }
 
-/** Only alarms that need no knowledge of the task. A sound run should raise none, even a long and noisy one. */
-export const alarmDefaults: AlarmSettings = {
-  all: {
-    silentMs: undefined,
-    silentPaces: 10,
-    belowBest: 4,
-    failedShare: 0.2,
-    heldOut: undefined,
-    trainer: undefined,
-    evaluation: undefined,
-  },
-  benchmarks: [],
-};
-
 type RuleSettings = NonNullable<NonNullable<NonNullable<Settings['alarms']>['benchmarks']>[string]>;
 
 const minuteMs = 60_000;
@@ -58,6 +44,19 @@ function rulesOf(set: RuleSettings): Partial<AlarmRules> {
     ...(evaluation !== undefined && { evaluation: parseRange(evaluation) }),
   };
 }
+
+/** Only alarms that need no knowledge of the task. A sound run should raise none, even a long and noisy one. */
+export const alarmSettingDefaults = {
+  silentPaces: 10,
+  silentMinutes: 0,
+  belowBest: 4,
+  failedPercent: 20,
+  heldOut: 'off',
+  trainer: 'off',
+  evaluation: 'off',
+} satisfies RuleSettings;
+
+export const alarmDefaults: AlarmSettings = { all: rulesOf(alarmSettingDefaults) as AlarmRules, benchmarks: [] };
 
 export function resolveAlarms({ alarms = {} }: Pick<Settings, 'alarms'>): AlarmSettings {
   const { benchmarks = {}, ...all } = alarms;

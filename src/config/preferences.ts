@@ -3,7 +3,7 @@
 import { type ImageDisplay, imageDisplayOf } from '../text/image-display.ts';
 import { type PriceUnit, parsePriceUnit, parseRange } from '../text/numbers.ts';
 import { type Environment, wantsColour } from '../text/terminal.ts';
-import { type AlarmSettings, resolveAlarms } from './alarms.ts';
+import { type AlarmSettings, alarmSettingDefaults, resolveAlarms } from './alarms.ts';
 import { readSwitch } from './layers.ts';
 import { ConfigError } from './origin.ts';
 import { imageChoices, noticeKinds, type Settings, themes } from './schema.ts';
@@ -52,9 +52,22 @@ export interface TriageSettings {
   readonly author?: string | undefined;
 }
 
-export const triageDefaults: TriageSettings = { flags: ['good', 'bad', 'gamed', 'grader broken', 'look again'] };
+/** The default of each setting that has one. */
+export const settingDefaults = {
+  defaultProfile: 'local',
+  theme: 'terminal',
+  mouse: false,
+  notices: 'bell',
+  images: 'auto',
+  chatHistory: true,
+  poll: { focusedSeconds: 2, visibleSeconds: 10 },
+  triage: { flags: ['good', 'bad', 'gamed', 'grader broken', 'look again'] },
+  search: { indexMegabytes: 512 },
+  compare: { equalWithin: 0.05, rewardRange: '0..1' },
+  alarms: alarmSettingDefaults,
+} satisfies Settings;
 
-const textIndexMegabytes = 512;
+export const triageDefaults: TriageSettings = settingDefaults.triage;
 
 export const compareDefaults: CompareSettings = { equalWithin: 0.05, rewardRange: [0, 1] };
 
@@ -67,7 +80,9 @@ export interface PreferenceFlags {
 /** @throws ConfigError for an unknown value */
 export function resolvePreferences(flags: PreferenceFlags, environment: Environment, settings: Settings): Preferences {
   const requested = environment['FORCE_COLOR'] || environment['NO_COLOR'];
-  const images = oneOf(imageChoices, 'BENCHTOP_IMAGES', environment['BENCHTOP_IMAGES']) ?? settings.images ?? 'auto';
+  const images =
+    oneOf(imageChoices, 'BENCHTOP_IMAGES', environment['BENCHTOP_IMAGES']) ?? settings.images ?? settingDefaults.images;
+  const { poll, search, triage } = settingDefaults;
   const isColourless = wantsColour(environment) === false;
   return {
     theme:
@@ -75,23 +90,27 @@ export function resolvePreferences(flags: PreferenceFlags, environment: Environm
       oneOf(themes, 'BENCHTOP_THEME', environment['BENCHTOP_THEME']) ??
       // Only benchtop's own flag and variable override NO_COLOR and FORCE_COLOR.
       (requested && isColourless ? 'plain' : settings.theme) ??
-      (isColourless ? 'plain' : 'terminal'),
-    mouse: flags.mouse ?? readSwitch('BENCHTOP_MOUSE', environment['BENCHTOP_MOUSE']) ?? settings.mouse ?? false,
+      (isColourless ? 'plain' : settingDefaults.theme),
+    mouse:
+      flags.mouse ??
+      readSwitch('BENCHTOP_MOUSE', environment['BENCHTOP_MOUSE']) ??
+      settings.mouse ??
+      settingDefaults.mouse,
     notices:
       oneOf(noticeKinds, '--notices', flags.notices) ??
       oneOf(noticeKinds, 'BENCHTOP_NOTICES', environment['BENCHTOP_NOTICES']) ??
       settings.notices ??
-      'bell',
+      settingDefaults.notices,
     images: images === 'auto' ? imageDisplayOf(environment) : images,
     home: settings.home,
-    chatHistory: settings.chatHistory ?? true,
+    chatHistory: settings.chatHistory ?? settingDefaults.chatHistory,
     keys: settings.keys ?? {},
     poll: {
-      focusedMs: (settings.poll?.focusedSeconds ?? 2) * 1_000,
-      visibleMs: (settings.poll?.visibleSeconds ?? 10) * 1_000,
+      focusedMs: (settings.poll?.focusedSeconds ?? poll.focusedSeconds) * 1_000,
+      visibleMs: (settings.poll?.visibleSeconds ?? poll.visibleSeconds) * 1_000,
     },
-    triage: { flags: settings.triage?.flags ?? triageDefaults.flags, author: settings.triage?.author },
-    textIndexBytes: (settings.search?.indexMegabytes ?? textIndexMegabytes) * 1024 * 1024,
+    triage: { flags: settings.triage?.flags ?? triage.flags, author: settings.triage?.author },
+    textIndexBytes: (settings.search?.indexMegabytes ?? search.indexMegabytes) * 1024 * 1024,
     priceUnit: parsePriceUnit(settings.priceUnit ?? ''),
     compare: {
       equalWithin: settings.compare?.equalWithin ?? compareDefaults.equalWithin,

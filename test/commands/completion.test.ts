@@ -246,8 +246,6 @@ describe('profile and config', () => {
     for (const key of ['profiles.my.lab.readOnly', 'alarms.benchmarks.math-v1.5.silentMinutes', 'keys.list.down'])
       expect([key, (await cli('config unset', [key])).code]).toEqual([key, exitCodes.done]);
     expect(JSON.parse((await cli('config get', [])).out)).toEqual({
-      alarms: { benchmarks: { 'math-v1.5': {} } },
-      keys: {},
       profiles: { 'my.lab': { baseUrl: 'https://lab.example', assumptions: { 'query.limit': 'page_size' } } },
     });
     expect((await cli('config set', ['profiles.my.lob.nonsense', '1'])).notes).toContain('There is no setting');

@@ -352,6 +352,28 @@ describe('the settings file, changed by another program', () => {
     expect(session.shown).toBe(shown);
   });
 
+  it('names what waits until it is changed back, also after a switch, and what of the profile waits (out32 C8)', async () => {
+    const { session, file, url } = await started({});
+    const write = (settings: object, readOnly = false): void =>
+      writeFileSync(file, JSON.stringify({ profiles: { lab: { baseUrl: url, readOnly } }, ...settings }), {
+        mode: 0o600,
+      });
+    const waiting = (names: string | undefined) => () =>
+      expect(session.connection.warnings[0]).toBe(
+        names && `Changed settings that apply when benchtop is started again: ${names}.`,
+      );
+    write({ theme: 'light', poll: { focusedSeconds: 5 } });
+    await eventually(waiting('theme, poll'));
+    session.connection.switchTo('lab');
+    waiting('theme')();
+    write({ theme: 'light', poll: { focusedSeconds: 5 } }, true);
+    await eventually(waiting('theme, readOnly'));
+    write({ poll: { focusedSeconds: 5 } });
+    await eventually(waiting(undefined));
+    session.connection.switchTo('lab');
+    waiting(undefined)();
+  });
+
   it('has new limits applied beside a new address that is not shown', async () => {
     const { session, file, write } = await failing(takes('sk-new-0123456789'), { apiKey: 'sk-old-0123456789' });
     const { shown, workbench } = session;

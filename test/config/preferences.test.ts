@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type PreferenceFlags, resolvePreferences } from '../../src/config/preferences.ts';
+import { type PreferenceFlags, resolvePreferences, settingDefaults } from '../../src/config/preferences.ts';
 import type { Settings } from '../../src/config/schema.ts';
 
 function resolve(flags: PreferenceFlags, environment: Record<string, string>, settings: Settings) {
@@ -18,6 +18,10 @@ describe('resolvePreferences', () => {
       poll: { focusedMs: 2_000, visibleMs: 10_000 },
       compare: { equalWithin: 0.05, rewardRange: [0, 1] },
     });
+  });
+
+  it('has the same preferences if every default is set', () => {
+    expect(resolve({}, {}, settingDefaults)).toEqual(resolve({}, {}, {}));
   });
 
   it('takes how runs are compared from the file', () => {

@@ -38,14 +38,17 @@ export const setup = {
   }),
   'config path': spec({ summary: 'print the path of the settings file', flags: jsonFlag }),
   'config get': spec({
-    summary: 'print the settings, or one of them',
+    summary: 'print the settings, or one of them or its default',
     args: [{ name: 'KEY', of: 'set setting', optional: true }],
     flags: jsonFlag,
     examples: ['benchtop config get profiles.prod.baseUrl'],
   }),
   'config set': spec({
     summary: 'change a setting; the value is JSON or text',
-    about: `If a service has its own name for something, set profiles.PROFILE.assumptions.NAME, where NAME is one of ${Object.keys(
+    about: `An open workbench applies changed alarms, notices and priceUnit at once. It names other changes, which apply at
+its next start.
+
+If a service has its own name for something, set profiles.PROFILE.assumptions.NAME, where NAME is one of ${Object.keys(
       defaultAssumptions,
     ).join(', ')}, or path.OPERATION.`,
     args: [

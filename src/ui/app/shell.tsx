@@ -79,10 +79,11 @@ function useEventToasts(showToast: Shell['toast']): void {
   const { onRefused } = useRouter();
   const connection = useConnection();
   const failures = useFailures();
+  const [warned] = connection.warnings;
   useEffect(() => {
-    const [warning = remembered.file.problem ?? remembered.file.setAside] = connection.warnings;
+    const warning = warned ?? remembered.file.problem ?? remembered.file.setAside;
     if (warning !== undefined) showToast({ kind: 'warning', text: warning, news: true });
-  }, [connection.warnings, remembered, showToast]);
+  }, [warned, remembered, showToast]);
   const unread = useFile('problem');
   useEffect(() => {
     if (unread !== undefined) showToast({ kind: 'warning', text: unread, news: true });

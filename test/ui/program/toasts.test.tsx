@@ -1,4 +1,5 @@
 /** Notices in the line below the panes: they end with their subject, leave the keys in sight, and can be read again. */
+import { useState } from 'react';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ConnectionMonitor, ConnectionState } from '../../../src/service/supervisor.ts';
 import { noConnection } from '../../../src/ui/app/connection.ts';
@@ -155,6 +156,32 @@ describe('the local service', () => {
     expect(screen.text().match(/\d\d:\d\d:\d\d/g)).toHaveLength(2);
     expect(screen.text()).toMatch(/restarting it *│/);
   });
+});
+
+it('says once which settings wait for the next start, however often the file is saved (out32 C8)', async () => {
+  const workbench = newWorkbench();
+  let save = (_: readonly string[]): void => {};
+  function Saved() {
+    const [warnings, set] = useState<readonly string[]>(['theme waits.']);
+    save = set;
+    const connection = { ...noConnection, warnings };
+    return (
+      <Program {...{ workbench, registry, connection }} theme={createTheme()} terminal={noTerminal} notices="off" />
+    );
+  }
+  const screen = openScreen(<Saved />, { columns: 80, rows: 24 });
+  onTestFinished(() => {
+    screen.close();
+    workbench.close();
+  });
+  await screen.waitFor('theme waits.');
+  save(['theme waits.']);
+  await screen.press('j');
+  save(['theme, poll wait.']);
+  await screen.waitFor('theme, poll wait.');
+  await screen.press('!');
+  await screen.waitFor('theme waits.');
+  expect(screen.text().match(/theme waits/g)).toHaveLength(1);
 });
 
 it('says at the first start where it is, next to the main keys', async () => {
