@@ -404,7 +404,7 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
       text: printed.text,
       io,
     });
-    const { last, waits, isEmpty } = await readRows(pagesOf(resource, scope, context), {
+    const { last, waits, isEmpty } = await readRows(pagesOf(resource, scope, { ...context, readsProgress: true }), {
       ...{ resource, flags, status, measured, fields, lacking, output },
       isEnough: () => output.taken > limit && !sort && !lacking.refuses,
     });

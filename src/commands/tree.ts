@@ -103,7 +103,7 @@ async function rowsOf<Row extends object>(
   const rows: Row[] = [];
   let notes: readonly string[] = [];
   try {
-    for await (const page of pagesOf(resource, scope, context)) {
+    for await (const page of pagesOf(resource, scope, { ...context, readsProgress: true })) {
       for (const row of page.rows) rows.push(row);
       notes = page.notes;
     }

@@ -15,7 +15,7 @@ export async function readWatchLists(wanted: readonly Resource[], context: Comma
   const timer = setTimeout(announce, announcedMs);
   try {
     const read = wanted.map(async resource => {
-      const { rows, ...page } = await readEveryPage(resource, { ...context, isFollowed: true });
+      const { rows, ...page } = await readEveryPage(resource, context);
       const { observes } = resource.list({});
       return { ...page, resource, rows: rows.flatMap(row => observes?.(row) ?? []) };
     });

@@ -157,7 +157,6 @@ export function optionsOf<Data>(host: QueryHost, query: LiveQuery<Data>) {
           compare,
           progressed,
           shared,
-          isFollowed: true,
         };
         const answer = await query.read(context);
         host.failed.succeeded(hash);

@@ -20,8 +20,8 @@ export interface QueryContext {
   readonly shared?: (<Data>(query: SharedQuery<Data>, context: QueryContext) => Promise<Data>) | undefined;
   /** How runs are compared; the defaults if missing. */
   readonly compare?: CompareSettings | undefined;
-  /** Other queries are polling running resources, so a list need not read each row's progress. */
-  readonly isFollowed?: boolean | undefined;
+  /** Whether a list reads each row's progress, which the screen polls by other queries, and only a printed list shows. */
+  readonly readsProgress?: boolean | undefined;
   /**
    * Called for each part of a result that takes several requests, so that a refresh does not abort a query that is
    * making progress.

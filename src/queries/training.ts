@@ -120,8 +120,8 @@ export const { ofBenchmark: plainTrainingRunsOf, ofAll: everyPlainTrainingRun } 
 });
 
 /**
- * Adds each run's progress to a list, unless other queries poll the runs. Reads it once for runs that ended before
- * their last step, and in every poll for unfinished ones. Leaves out progress that cannot be read.
+ * Adds each run's remembered progress to a list. A printed list also reads it: once for runs that ended before their
+ * last step, and always for unfinished ones. Leaves out progress that cannot be read.
  */
 function withProgress(source: ListSource<TrainingRun>): ListSource<ProgressedRun> {
   const { readPage, fallback } = source;
@@ -136,7 +136,7 @@ function withProgress(source: ListSource<TrainingRun>): ListSource<ProgressedRun
       const { completed_steps, total_steps } = await service.call('getTrainingProgress', { params }, { signal });
       return { ...run, completed_steps, total_steps: total_steps ?? run.total_steps };
     };
-    const items = context.isFollowed ? known : [...(await amendRows(known, asksProgress, ask, signal))];
+    const items = context.readsProgress ? [...(await amendRows(known, asksProgress, ask, signal))] : known;
     return { ...page, items };
   };
   return {

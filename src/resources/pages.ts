@@ -34,7 +34,7 @@ export interface ResourcePage<Row> {
 export async function* pagesOf<Row extends object>(
   resource: Pick<ResourceOf<Row>, 'list'>,
   scope: Scope,
-  { service, memory, signal, compare, shared, isFollowed }: Omit<QueryContext, 'previous' | 'progressed'>,
+  context: QueryContext,
 ): AsyncGenerator<ResourcePage<Row>, void> {
   const source = resource.list(scope);
   const seen = new Set<string>();
@@ -46,14 +46,14 @@ export async function* pagesOf<Row extends object>(
   let fruitless = 0;
   const mostFruitless = maxPagesWithoutNewRows(source);
   const readPage = (cursor: string | undefined) =>
-    readListed(source, { service, query: { limit: pageSize, cursor }, signal, memory, compare, shared, isFollowed });
+    readListed(source, { ...context, query: { limit: pageSize, cursor } });
   for await (const page of readPages(readPage)) {
     const rows = page.items.filter(row => {
       const id = source.id(row);
       return !seen.has(id) && seen.add(id);
     });
     // Do not remember more rows than the store keeps: the list may be endless.
-    if (seen.size <= keptOfKind) rememberRows(memory, source, rows);
+    if (seen.size <= keptOfKind) rememberRows(context.memory, source, rows);
     dropped += page.dropped;
     pushAll(
       partly,

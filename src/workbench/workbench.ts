@@ -229,7 +229,7 @@ export class Workbench implements QueryHost {
 
   /** The context for reads by the screen. */
   contextFor(service: Service, signal: AbortSignal): QueryContext {
-    return { service, signal, memory: this.remembered, compare: this.compare, isFollowed: true };
+    return { service, signal, memory: this.remembered, compare: this.compare };
   }
 
   /** The alarms for a benchmark's runs. */

@@ -100,13 +100,13 @@ it('doctor says what the alarms would have said of a past run, with its step, ti
 });
 
 it('watch notes an alarm, and has an exit code of its own if it holds at the end', async () => {
-  const held = await (await trained(drop, 2))()('watch', ['sweep']);
+  const held = await (await trained(drop, 1))()('watch', ['sweep']);
   expect([held.code, held.notes]).toEqual([8, `sweep: alarm: ${dropMessage}`]);
-  const sound = await (await trained(drop, 2))({ belowBest: 0 })('watch', ['sweep']);
+  const sound = await (await trained(drop, 1))({ belowBest: 0 })('watch', ['sweep']);
   expect([sound.code, sound.notes]).toEqual([0, '']);
   // A run that has recovered is no longer in alarm (A3).
   for (const more of [[], ['--alarm']]) {
-    const recovered = await (await trained([0.7, 0.1, 0.9, 0.92], 2))()('watch', ['sweep', ...more]);
+    const recovered = await (await trained([0.7, 0.1, 0.9, 0.92], 1))()('watch', ['sweep', ...more]);
     expect([recovered.code, recovered.notes]).toEqual([0, '']);
   }
 });

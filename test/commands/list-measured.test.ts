@@ -241,6 +241,16 @@ it('reads at most 500 rows to filter by, and says so', async () => {
   expect(notes).toContain('HELD-OUT: read for the first 500 rows, not for 100 further rows');
 });
 
+it('asks for the progress of no other run to find one by its name', async () => {
+  const { answers } = busyWorld();
+  const rows = ['one', 'two'].map(name => ({ training_run_id: `trn_${name}`, display_name: name, status: 'running' }));
+  const server = await hostileServer(answering({ ...answers, listTrainingRuns: () => rows }));
+  const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+  await cli('get', ['training', 'two']);
+  const asked = server.requests.flatMap(({ url = '' }) => /([^/]+)\/progress/.exec(url)?.[1] ?? []);
+  expect(new Set(asked)).toEqual(new Set(['trn_two']));
+});
+
 it('refuses a status that does not exist, with those that do', async () => {
   const { cli } = await busyCli();
   const { code, out, notes } = await cli('list', ['training', ...bench, '--filter', 'status:nonexistent']);

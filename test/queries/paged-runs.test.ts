@@ -47,7 +47,7 @@ async function world() {
   });
   const { service } = serviceAt(url);
   const memory = RememberedStore.inMemory('test');
-  const context: QueryContext = { service, memory, isFollowed: true, signal: new AbortController().signal };
+  const context: QueryContext = { service, memory, signal: new AbortController().signal };
   const reading = <Row>(source: ListSource<Row>) =>
     new ListReader<Row>(source, { context: async () => context, publish: () => {} });
   return { service, context, reading, asked: () => requests.map(request => request.url) };

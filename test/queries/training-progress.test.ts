@@ -34,7 +34,7 @@ function open(runs: readonly TrainingRun[], progress: (id: string) => Promise<{ 
   });
   const memory = RememberedStore.inMemory('test');
   const source = trainingRunsOf('bench_1');
-  const context = () => ({ service, signal: new AbortController().signal, memory, query: {} });
+  const context = () => ({ service, signal: new AbortController().signal, memory, query: {}, readsProgress: true });
   const read = async (): Promise<readonly ProgressedRun[]> => {
     const { items } = await source.readPage(context());
     memory.see(items.map(observeTraining));
@@ -83,9 +83,9 @@ it('shows the list also where the progress cannot be had, and asks in vain but f
   expect(asked.length).toBeLessThanOrEqual(4);
 });
 
-it('asks for no progress in a list on screen, whose runs the rounds in the background read in turn', async () => {
+it('asks for no progress in a list that is not printed, e.g. on screen or in search of a name', async () => {
   const { source, context, asked } = open([run('failed', 'failed')], async () => ({ completed_steps: 40 }));
-  await source.readPage({ ...context(), isFollowed: true });
+  await source.readPage({ ...context(), readsProgress: false });
   expect(asked).toEqual([]);
 });
 
@@ -104,9 +104,9 @@ describe('a service whose progress alone says how many steps there are', () => {
     const answers = { listTrainingRuns: () => [bare], getTrainingProgress: () => answer };
     const source = trainingRunsOf('bench_1');
     const read = async () => {
-      const context = { service: fakeService(answers), signal, memory, query: {} };
+      const context = { service: fakeService(answers), signal, memory, query: {}, readsProgress: true };
       const { items } = await source.readPage(context);
-      return { items, followed: (await source.readPage({ ...context, isFollowed: true })).items };
+      return { items, followed: (await source.readPage({ ...context, readsProgress: false })).items };
     };
     const { items } = await read();
     expect(shown(items)).toEqual(['8 of 10']);
@@ -125,7 +125,7 @@ describe('a service whose progress alone says how many steps there are', () => {
       getTrainingProgress: () => answer,
     };
     const service = fakeService(answers, { capabilities: new Capabilities() });
-    const context = { service, signal, memory, query: {} };
+    const context = { service, signal, memory, query: {}, readsProgress: true };
     memory.see([observeTraining(await trainingRunQuery('trn_1').read(context))]);
     const listed = await everyTrainingRun.fallback?.(context);
     expect(shown(listed?.items ?? [])).toEqual(['8 of 10']);
