@@ -16,7 +16,7 @@ export interface Origin {
   readonly message?: number | undefined;
   /** The message's role, with the kind of its part if it differs: `assistant call`. */
   readonly role: string;
-  /** The first line's number within the message, from 1. */
+  /** The first line's number within the message, from 1; 0 for its heading. */
   readonly line: number;
   /** The first line's position in the transcript. */
   readonly place: number;
@@ -53,8 +53,12 @@ interface SearchedLine extends Pick<Origin, 'line' | 'place' | 'cut'> {
   readonly text: string;
 }
 
-/** The block's lines, counted from 0; positions are relative to the block's. */
-function* linesOf({ text, sent, heading }: Block): Generator<SearchedLine, void> {
+/** The block's lines, counted from 0; positions are relative to the block's. Of a message's heading only the name. */
+function* linesOf({ text, sent, heading, named }: Block): Generator<SearchedLine, void> {
+  if (named !== undefined) {
+    yield { text: named, line: 0, place: Math.max(0, text.indexOf(named)) };
+    return;
+  }
   const shown = text.split('\n');
   const received = sent === undefined ? shown : linesAs(sent, shown.length);
   // The first line of a fold is its heading: `reasoning, 490 characters`.
@@ -130,7 +134,9 @@ export function* searchedParts(trajectory: Trajectory): Generator<SearchedPart, 
       [message, role, line, inMessage] = [message + 1, block.text.split('  ')[0] ?? '', 1, true];
     } else if (block.head !== undefined)
       [role, line, inMessage] = [block.head === 'step' ? 'step' : 'details', 1, false];
-    if (headings.has(block.kind) || (block.kind === 'meta' && block.heading === undefined && !inMessage)) continue;
+    const isName = block.named !== undefined;
+    const isMade = headings.has(block.kind) || (block.kind === 'meta' && block.heading === undefined && !inMessage);
+    if (isMade && !isName) continue;
     const part = partNames.get(block.kind);
     const step =
       block.step < 0 || role === 'details' ? undefined : (trajectory.steps?.[block.step]?.step_index ?? block.step);
@@ -144,7 +150,7 @@ export function* searchedParts(trajectory: Trajectory): Generator<SearchedPart, 
       message: inMessage ? message : undefined,
       role: [role, part === role ? undefined : part].filter(Boolean).join(' '),
     };
-    const first = line;
+    const first = isName ? 0 : line;
     let hasOrigin = false;
     for (const { text, line: index, place, cut } of linesOf(block)) {
       if (length > partLength) {

@@ -64,6 +64,8 @@ export interface Block {
   readonly head?: 'step' | 'message' | 'end' | undefined;
   /** The number of the message that the block begins, from 1 over the whole trajectory. */
   readonly message?: number | undefined;
+  /** The name of the message's sender or tool in the heading, if it has one. */
+  readonly named?: string | undefined;
   /** The base64 string of the image that the block describes. */
   readonly image?: string | undefined;
   /** May be Markdown. */
@@ -160,11 +162,11 @@ class Writer {
   }
 
   /** Notes and searches name a message by its number, so it comes before the facts, which a narrow terminal cuts. */
-  beginMessage(kind: LineKind, name: string, facts: readonly string[]): void {
+  beginMessage(kind: LineKind, name: string, facts: readonly string[], named: string | undefined): void {
     this.messages.push(this.#place);
     this.#head = 'message';
     const message = (this.#options.before ?? 0) + this.messages.length;
-    this.#push({ kind, text: [name, `#${message}`, ...facts].join('  ·  '), indented: false, message });
+    this.#push({ kind, text: [name, `#${message}`, ...facts].join('  ·  '), indented: false, message, named });
   }
 
   /** The following blocks belong to no step. */
@@ -331,10 +333,11 @@ function writeMessage(writer: Writer, message: TrajectoryMessage, index: number)
   const before = writer.messages.length;
   const id = typeof number === 'string' ? number : message.uploaded_message_id;
   const isError = hasFailed(message) || (result?.isError ?? false);
+  const described = result && describeResult(writer, result);
   // Most important first, because the line is cut, not wrapped.
   const facts = [
     ...(isError ? ['error'] : []),
-    ...(result ? [describeResult(writer, result)] : []),
+    ...(described ? [described] : []),
     ...(id ? [sanitiseLine(id)] : []),
     ...formatTokens(message),
     ...(message.finish_reason ? [`finish ${sanitiseLine(message.finish_reason)}`] : []),
@@ -343,8 +346,9 @@ function writeMessage(writer: Writer, message: TrajectoryMessage, index: number)
   ].filter(Boolean);
   if (isError) writer.markError();
   // A result's heading already contains the tool's name.
-  const named = message.name && !result ? sanitiseLine(`${role} ${message.name}`) : role;
-  writer.beginMessage(roleKinds.get(role) ?? 'role', named, facts);
+  const name = message.name && !result ? sanitiseLine(message.name) : '';
+  const head = [role, name].filter(Boolean).join(' ');
+  writer.beginMessage(roleKinds.get(role) ?? 'role', head, facts, described || name || undefined);
   const parallel = parts.filter(part => part.kind === 'call').length > 1;
   for (const part of parts) {
     if (part === result) writer.section('response', result.text || '(empty)', { fold: 'tools' });

@@ -9,7 +9,11 @@ import { trajectories, trajectoryFacts } from './trajectories.ts';
 
 /** E.g. `step 3, message 12, line 4`. */
 export const formatOrigin = ({ step, message, line }: Origin): string =>
-  [step === undefined ? '' : `step ${step}`, message === undefined ? '' : `message ${message}`, `line ${line}`]
+  [
+    step === undefined ? '' : `step ${step}`,
+    message === undefined ? '' : `message ${message}`,
+    line === 0 ? '' : `line ${line}`,
+  ]
     .filter(Boolean)
     .join(', ');
 

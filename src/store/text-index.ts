@@ -53,8 +53,8 @@ const schema = `
   );
 `;
 
-/** The version of the schema. Texts in an older one are dropped. */
-const version = 6;
+/** The version of the schema and of the lines that are searched. Texts in an older one are dropped. */
+const version = 7;
 const dropOlder = 'drop table if exists texts; drop table if exists parts; drop table if exists grams;';
 /** In milliseconds. Other programs hold the file only briefly. */
 const busyTimeoutMs = 2_000;

@@ -8,7 +8,7 @@ import { createArrange } from '../../src/present/rows.ts';
 import { countHits, describeTally } from '../../src/present/tallies.ts';
 import { transcriptOf } from '../../src/present/transcript.ts';
 import { storedLengths } from '../../src/resources/stored-text.ts';
-import { describeSearch, hitColumns, hitFacts } from '../../src/resources/text-hits.ts';
+import { describeSearch, formatOrigin, hitColumns, hitFacts } from '../../src/resources/text-hits.ts';
 import { type TextHit, TextSearch, type TextSearchPorts } from '../../src/resources/text-search.ts';
 import { trajectories } from '../../src/resources/trajectories.ts';
 import { ApiError } from '../../src/service/errors.ts';
@@ -490,6 +490,26 @@ describe('a search through texts', () => {
     const { phase, error } = await searchFor('/^(a+)+$/', all, { index: index(), service }).run();
     expect([phase, error?.message]).toEqual(['failed', 'This expression takes too long']);
   });
+});
+
+it('finds the names in the headings of messages, but not roles and numbers (issue 19)', async () => {
+  const messages = [
+    { role: 'user', name: 'alice', content: 'hello' },
+    { role: 'tool', name: 'bash_tool', content: 'ok' },
+    { role: 'assistant', name: 'planner', content: 'done' },
+  ];
+  const all = [trajectory('t1', '', { steps: [{ step_index: 3, messages }] })];
+  const ports = { index: index(), service: serviceOf(all).service };
+  const found = async (query: string) => {
+    const { hits } = await searchFor(query, all, ports).run();
+    return hits.map(({ excerpt, at }) => `${excerpt} at ${formatOrigin(at)}`);
+  };
+  expect(await found('alice')).toEqual(['alice at step 3, message 1']);
+  expect(await found('bash_tool')).toEqual(['result of bash_tool at step 3, message 2']);
+  // From the index.
+  expect(await found('planner')).toEqual(['planner at step 3, message 3']);
+  expect(await found('done')).toEqual(['done at step 3, message 3, line 1']);
+  for (const query of ['user', 'assistant', '#1']) expect(await found(query)).toEqual([]);
 });
 
 it('knows the lengths and the end of a hit, read or from the index, and shows them as other lists do', async () => {
