@@ -79,7 +79,7 @@ interface Rest {
   readonly parts: readonly Part[];
   readonly benchmarks: string | null;
   readonly failed: readonly Part[];
-  /** Whether a list ended although the service has more rows, or a benchmark could not be read. */
+  /** Whether a list ended although the service has more rows. */
   readonly isCutOff: boolean;
 }
 
@@ -124,7 +124,7 @@ export async function readAcross<Row extends BenchmarkPart>(
       (right.created_at ?? '').localeCompare(left.created_at ?? '') ||
       (left.bench_id ?? '').localeCompare(right.bench_id ?? ''),
   );
-  const isIncomplete = [rest?.isCutOff, isListCutOff, reading.isCutOff, unread > 0].includes(true);
+  const isIncomplete = [rest?.isCutOff, isListCutOff, reading.isCutOff].includes(true);
   const next: Rest = {
     parts: reading.remainingParts(),
     benchmarks,
@@ -132,15 +132,15 @@ export async function readAcross<Row extends BenchmarkPart>(
     isCutOff: isIncomplete,
   };
   const hasRest = next.parts.length > 0 || benchmarks !== null || next.failed.length > 0;
-  const notes = [describeUnreadable(unread), isContinued ? undefined : describeFailures(failed, parts.length, noun)];
   return {
     items,
     has_more: hasRest || isIncomplete,
     next_cursor: hasRest ? JSON.stringify(next) : null,
-    dropped,
+    // A benchmark that cannot be read counts as one row: its rows cannot be requested.
+    dropped: dropped + unread,
     isPartial: failed.size > 0,
     requests: (isContinued ? 0 : 1) + parts.length,
-    note: notes.filter(Boolean).join('. ') || undefined,
+    note: isContinued ? undefined : describeFailures(failed, parts.length, noun),
     rest: describeRest(next, noun),
     isUnread: row => failed.has(row.bench_id ?? ''),
   };
@@ -272,8 +272,4 @@ async function nextBenchmarks(
 function describeFailures(failed: ReadonlyMap<string, Error>, total: number, words: string): string | undefined {
   const [first] = failed.values();
   return first && `The ${words} of ${failed.size} of ${total} benchmarks could not be read: ${first.message}`;
-}
-
-function describeUnreadable(benchmarks: number): string {
-  return benchmarks === 0 ? '' : `${counted(benchmarks, 'benchmark')} could not be read`;
 }

@@ -73,7 +73,7 @@ it('counts a benchmark whose record cannot be read as unread (attack35 B2)', asy
   const cli = await cliWith({ b1: [[run('evr_old', 'completed')]] }, ['no record']);
   for (const args of [[], ['--since', 'last']]) {
     const { code, notes } = await cli('watch', args);
-    expect(notes).toContain('Not all runs could be read: 1 benchmark could not be read');
+    expect(notes).toContain('Not all runs could be read: 1 row could not be read');
     expect(notes).not.toMatch(/Nothing (?:is running|has ended)/);
     expect(code).toBe(exitCodes.endUnseen);
   }
