@@ -14,7 +14,7 @@ import type { LiveQuery } from '../queries/live-query.ts';
 import { type QueryContext, readShared } from '../queries/query-context.ts';
 import { isDifferenceOf, type RunDifference, rememberedDifference } from '../queries/run-difference.ts';
 import { type ReadRewards, readRunRewards } from '../queries/run-extent.ts';
-import { type Certainty, isSettled, rememberedCertainty } from '../queries/run-mean.ts';
+import { isSettled, rememberedCertainty } from '../queries/run-mean.ts';
 import { extentOfKnown, observationOf } from '../queries/run-results.ts';
 import { meanOfRewards } from '../queries/run-rewards.ts';
 import { type KnownResource, knownResource } from '../queries/statuses/known-resource.ts';
@@ -94,9 +94,8 @@ export function knownFromBaseline(
 
 /** The difference to remember: undefined unless both runs had ended before their rewards were read. */
 export function finalDifference(
-  baseline: string,
   { base, fresh }: { readonly base: ReadRewards; readonly fresh: ReadRewards },
-  { difference, interval }: FromBaseline,
+  { baseline, difference, interval }: FromBaseline,
   settings: Compare,
 ): RunDifference | undefined {
   if (!base.certainty || !fresh.certainty) return undefined;
@@ -116,11 +115,6 @@ const baseRewardsQuery = (known: KnownResource): LiveQuery<ReadRewards> => ({
   activity: () => 'settled',
   read: context => readRunRewards(known.id, context, extentOfKnown(known)),
 });
-
-interface DifferenceRead {
-  readonly certainty: Certainty | undefined;
-  readonly difference: RunDifference | undefined;
-}
 
 /**
  * The reads needed for an ended run's difference from the baseline of its benchmark: the rewards of both. None if the
@@ -147,7 +141,7 @@ export function differenceReads(known: KnownResource, workbench: Workbench): rea
   if (isCurrent(known.difference) || base.gone || isRunning(base.status)) return [];
   // Another process or an earlier session may have computed the difference.
   const kept = rememberedDifference(remembered, known.id, known.status);
-  const query: LiveQuery<DifferenceRead> = {
+  const query: LiveQuery<Pick<KnownResource, 'certainty' | 'difference'>> = {
     key: evaluationKeys.difference(known.id, baseline, means),
     observes: ({ certainty, difference }) => ({ ...observationOf(known.id, certainty), difference }),
     activity: () => 'settled',
@@ -160,7 +154,7 @@ export function differenceReads(known: KnownResource, workbench: Workbench): rea
       if (fresh.unread) throw fresh.unread;
       const runOf = (id: string, rewards: ReadRewards): RewardedRun => ({ run: { eval_run_id: id }, rewards });
       const from = fromBaseline(runOf(baseline, base), runOf(known.id, fresh), compare);
-      return { certainty: fresh.certainty, difference: finalDifference(baseline, { base, fresh }, from, compare) };
+      return { certainty: fresh.certainty, difference: finalDifference({ base, fresh }, from, compare) };
     },
   };
   const read = { known, query };

@@ -142,7 +142,7 @@ async function withBaseline(
   const ofBase = await readShared(rewardsOfRun(base), context);
   const rewards = { base: ofBase, fresh: await rewardsOfRun(run).read(context) };
   const from_baseline = fromBaseline({ run: base, rewards: rewards.base }, { run, rewards: rewards.fresh }, compare);
-  const difference = finalDifference(id, rewards, from_baseline, compare);
+  const difference = finalDifference(rewards, from_baseline, compare);
   if (difference) memory.see([{ kind: 'run', id: eval_run_id, status, difference }]);
   return { ...run, from_baseline };
 }

@@ -99,7 +99,7 @@ describe('a remembered difference', () => {
     { run: fresh, rewards: ended(after) },
     compareDefaults,
   );
-  const known = finalDifference('evr_1', { base: ended(before), fresh: ended(after) }, from, compareDefaults);
+  const known = finalDifference({ base: ended(before), fresh: ended(after) }, from, compareDefaults);
 
   it('is that of two runs which had both ended', () => {
     expect(known).toMatchObject({ baseline: 'evr_1', difference: 0.5, interval: from.interval });
@@ -107,7 +107,7 @@ describe('a remembered difference', () => {
       { base: rewarded(before), fresh: ended(after) },
       { base: ended(before), fresh: rewarded(after) },
     ])
-      expect(finalDifference('evr_1', running, from, compareDefaults)).toBeUndefined();
+      expect(finalDifference(running, from, compareDefaults)).toBeUndefined();
   });
 
   it('is of the range of rewards that its interval was computed for', () => {

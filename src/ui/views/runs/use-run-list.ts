@@ -4,7 +4,6 @@ import type { EvalRun } from '../../../contract/evaluations.ts';
 import { noteFacts } from '../../../present/notes.ts';
 import { evaluationKeys } from '../../../queries/evaluations.ts';
 import type { RunDifference } from '../../../queries/run-difference.ts';
-import type { ReadRewards } from '../../../queries/run-extent.ts';
 import type { RunResults } from '../../../queries/run-results.ts';
 import {
   type BasedRun,
@@ -47,12 +46,6 @@ export function useBaselineBinding(onChange?: () => void): (rows: readonly EvalR
   };
 }
 
-/** Returns a function that finds a run's cached rewards. */
-function useKnownRewards(): (run: MeasuredRun) => ReadRewards | undefined {
-  const { cache } = useWorkbench();
-  return useCallback(run => cache.getQueryData<RunResults>(evaluationKeys.results(run.eval_run_id)), [cache]);
-}
-
 interface KnownDifference {
   readonly difference: RunDifference;
 }
@@ -72,9 +65,8 @@ interface Made {
 
 /** Returns a function that adds the difference from the baseline, and one to call when the baseline has changed. */
 function useBaselines(): readonly [join: (rows: readonly MeasuredRun[]) => readonly BasedRun[], changed: () => void] {
-  const { remembered, compare } = useWorkbench();
+  const { remembered, compare, cache } = useWorkbench();
   const [changes, changed] = useReducer((count: number) => count + 1, 0);
-  const rewardsOf = useKnownRewards();
   const withDifferences = useStatusJoin(differences);
   const [made] = useState(() => new WeakMap<MeasuredRun, Made>());
   // biome-ignore lint/correctness/useExhaustiveDependencies: a changed baseline changes the rows
@@ -88,6 +80,7 @@ function useBaselines(): readonly [join: (rows: readonly MeasuredRun[]) => reado
         if (id === undefined) return undefined;
         return byId.get(id) ?? { ...remembered.seen.find('run', id)?.record, eval_run_id: id, bench_id: benchId };
       };
+      const rewardsOf = (run: MeasuredRun) => cache.getQueryData<RunResults>(evaluationKeys.results(run.eval_run_id));
       const known = withDifferences(rows);
       return rows.map((run, index) => {
         const base = run.bench_id ? baseOf(run.bench_id) : undefined;
@@ -112,7 +105,7 @@ function useBaselines(): readonly [join: (rows: readonly MeasuredRun[]) => reado
         return based;
       });
     },
-    [remembered, compare, rewardsOf, withDifferences, made, changes],
+    [remembered, compare, cache, withDifferences, made, changes],
   );
   return [join, changed];
 }
