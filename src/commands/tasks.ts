@@ -12,6 +12,7 @@ import {
   parseSteps,
   scoresByTask,
   taskColumn,
+  tasksByModel,
 } from '../resources/task-groups.ts';
 import { checkBenchmarks } from './compare.ts';
 import { CommandError } from './exit.ts';
@@ -51,11 +52,7 @@ const passesAt = (group: TaskGroup, of: typeof passAtK) =>
 
 /** Each model's mean and passes over all tasks, if there are several models. */
 function modelFields(groups: readonly TaskGroup[]) {
-  const byModel = Map.groupBy(
-    groups.flatMap(({ modelScores = [] }) => modelScores),
-    ({ model }) => model,
-  );
-  return [...byModel].map(([model, own]) => {
+  return [...tasksByModel(groups)].map(([model, own]) => {
     const scores = own.flatMap(each => each.scores);
     return {
       ...{ model: model ?? null, rewards: scores.length, mean: mean(scores) ?? null },

@@ -296,11 +296,16 @@ interface PassedTasks {
   readonly tasks: readonly Pick<TaskGroup, 'scores' | 'passed'>[];
 }
 
+/** Each model's rewards by task, if the rollouts are from several models. */
+export const tasksByModel = (groups: readonly TaskGroup[]) =>
+  Map.groupBy(
+    groups.flatMap(({ modelScores = [] }) => modelScores),
+    ({ model }) => model,
+  );
+
 /** The tasks by model, if the rollouts are from several models, and those of the base. */
 function passedTasks(groups: readonly TaskGroup[]): readonly PassedTasks[] {
-  const scores = groups.flatMap(({ modelScores = [] }) => modelScores);
-  const byModel = [...Map.groupBy(scores, ({ model }) => model)];
-  const models = byModel.map(([model = 'no model', tasks]) => ({ of: clean`, ${model}`, tasks }));
+  const models = [...tasksByModel(groups)].map(([model = 'no model', tasks]) => ({ of: clean`, ${model}`, tasks }));
   const base = { of: ', base', tasks: groups.flatMap(group => group.base ?? []) };
   return [...(models.length > 0 ? models : [{ of: '', tasks: groups }]), ...(base.tasks.length > 0 ? [base] : [])];
 }

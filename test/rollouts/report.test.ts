@@ -251,9 +251,15 @@ it('shows steps and held-out rounds without a value as gaps, as the screen does 
     getTrainingRun: () => ({ training_run_id: 'trn_1', status: 'completed' }),
   });
   const owner = { resource: training as Resource, id: 'trn_1', row: { training_run_id: 'trn_1', status: 'completed' } };
-  const rollouts = { rows: [], notes: [], unread: [], owner } as unknown as OwnRollouts;
+  const rows = [0, 1].map(reward => ({
+    ...{ trajectory_id: `traj_${reward}`, task_id: 'a', status: 'completed', reward, policy_step: reward * 12 },
+  }));
+  const rollouts = { rows, notes: [], unread: [], owner } as unknown as OwnRollouts;
   const options = { worst: 0, best: 0 };
   const text = await joined(rolloutsReport(owner, rollouts, options, context), 'markdown');
+  // As the table of tasks on screen (issue 19).
+  expect(text).toContain('| first | last | change | by step |');
+  expect(text).toContain('| 0 | 1.00 | +1.00 | ▁█ |');
   const table = (name: string) => {
     const [, rows = ''] = text.slice(text.indexOf(name)).split(/\n\n/);
     return rows
