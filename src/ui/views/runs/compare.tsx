@@ -98,8 +98,8 @@ function useRegraded(place: ViewProps<'compare'>['place']) {
     const [before, after] = [base, fresh].map(({ id }) => regraded.find(({ run }) => run.id === id)?.run.read);
     return before && after ? compareTasks(before, after) : [];
   }, [regraded, base, fresh]);
+  const grades = useMemo(() => new Map(state?.rows.map(row => [row.trajectory_id, row])), [state]);
   if (!shown) return undefined;
-  const grades = new Map(state?.rows.map(row => [row.trajectory_id, row]));
   return {
     tasks,
     stop,
