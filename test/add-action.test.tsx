@@ -30,7 +30,7 @@ const { openView } = await import('./ui/program/actions.tsx');
 
 const list = { view: 'list', resource: 'benchmarks' } as const;
 
-it('is a key that asks, shows the request, and sends it', async () => {
+it('is a key that asks for confirmation, shows the request and sends it', async () => {
   const { double, screen } = await openView(list);
   await screen.waitFor('▸ t-words');
   await screen.press('d');
@@ -44,7 +44,7 @@ it('is a key that asks, shows the request, and sends it', async () => {
   expect(double.writes()).toEqual([expect.stringMatching(/^DELETE .*\/benchmarks\/bench_1$/)]);
 });
 
-it('is in help, in the menu and in the palette', async () => {
+it('is listed in help, in the menu and in the palette', async () => {
   const { screen } = await openView(list);
   await screen.waitFor('▸ t-words');
   await screen.press('?');
@@ -56,7 +56,7 @@ it('is in help, in the menu and in the palette', async () => {
   await screen.waitFor('▸ delete it');
 });
 
-it('is a command, with what it would send and the names that it takes, and in line mode', async () => {
+it('is a command that prints its request, completes names, and works in line mode', async () => {
   const double = await serviceDouble();
   const cli = cliOn({ baseUrl: double.url, apiKey: 'key' });
   expect((await cli('delete', ['t-words', '--dry-run'])).out).toMatch(/^DELETE \/api\/v1\/benchmarks\/bench_1\n/);

@@ -54,7 +54,7 @@ async function run(script: string, ...args: string[]): Promise<string> {
 const vitest = 'node_modules/vitest/vitest.mjs';
 
 describe('a resource', () => {
-  it('takes four files, and a line in each of three indexes', () => {
+  it('takes four files, and one line in each of three index files', () => {
     const paths = [...code.keys()];
     expect(paths.filter(path => !isIndex(path)).map(dirname)).toEqual([
       'src/contract',
@@ -66,7 +66,7 @@ describe('a resource', () => {
     expect(lines).toEqual([1, 1, 1]);
   });
 
-  it('is formatted as it is written here, once npm run format has sorted the indexes', async () => {
+  it('is formatted as in CONTRIBUTING once npm run format has sorted the index files', async () => {
     const biome = 'node_modules/@biomejs/biome/bin/biome';
     const paths = [...code.keys()];
     await run(biome, 'check', '--write', ...paths);
@@ -76,7 +76,7 @@ describe('a resource', () => {
     }
   });
 
-  it('has its types, and imports nothing from above', async () => {
+  it('passes type checks, and imports nothing from higher layers', async () => {
     // Only of the program and the records: to check the tests as well takes twice as long.
     const config = {
       extends: './tsconfig.json',
@@ -95,7 +95,7 @@ describe('a resource', () => {
   });
 
   // Some hundred tests, in a separate process.
-  it('needs no fifth place in what checks every operation and every view', { timeout: 400_000 }, async () => {
+  it('needs no changes to the checks of all operations and views', { timeout: 400_000 }, async () => {
     const files = ['test/contract', 'test/service/calls.test.ts', 'test/ui/app/completeness.test.ts'];
     // With -u: the contract as it is written out in shape.txt gains the endpoints.
     await run(vitest, 'run', '-u', ...files, 'test/ui/program/reach.test.tsx');

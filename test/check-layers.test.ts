@@ -39,14 +39,14 @@ async function check(
 }
 
 describe('the layers', () => {
-  it('are kept by this program', async () => {
+  it('hold for this program', async () => {
     const { code, out, errors } = await check();
     expect(errors).toEqual([]);
     expect(out).toMatch(/^layers: \d{3} files, 0 errors$/);
     expect(code).toBe(0);
   });
 
-  it('allow imports of the own layer, of those below, and of single files of others', async () => {
+  it('allow imports from the same layer, from lower ones, and of listed files of others', async () => {
     const { code, errors } = await check({
       'text/width.ts': 'export const width = 1;',
       'text/wrap.ts': "import { width } from './width.ts'; export const wrap = width;",
@@ -62,7 +62,7 @@ describe('the layers', () => {
     ['an import of a type', "import type { Call } from '../service/call.ts'; export const width: Call = 1;"],
     ['an export', "export { call } from '../service/call.ts';"],
     ['a late import', "export const width = () => import('../service/call.ts');"],
-  ])('refuse %s from a layer above', async (_, text) => {
+  ])('refuse %s from a higher layer', async (_, text) => {
     const { code, errors } = await check({
       'service/call.ts': 'export type Call = number; export const call = 1;',
       'text/width.ts': text,
@@ -71,7 +71,7 @@ describe('the layers', () => {
     expect(code).toBe(1);
   });
 
-  it('refuse other files of a layer if only a single file of it may be used', async () => {
+  it('refuse the other files of a layer if only one of its files may be imported', async () => {
     const { errors } = await check({
       'service/call.ts': 'export const call = 1;',
       'ui/views/list.tsx': "import { call } from '../../service/call.ts'; export const list = call;",
@@ -79,7 +79,7 @@ describe('the layers', () => {
     expect(errors).toEqual(['ui/views/list.tsx imports service/call.ts: ui/views may not use service']);
   });
 
-  it('refuse a chain of imports that returns', async () => {
+  it('refuse circular imports', async () => {
     const { code, errors } = await check({
       'text/one.ts': "import { two } from './two.ts'; export const one = two;",
       'text/two.ts': "import { three } from './three.ts'; export const two = three;",
@@ -89,7 +89,7 @@ describe('the layers', () => {
     expect(code).toBe(1);
   });
 
-  it('refuse a folder that is no layer', async () => {
+  it('refuse a folder that is not a layer', async () => {
     const { code, errors } = await check({ 'utils/misc.ts': 'export const misc = 1;' });
     expect(errors).toEqual(['utils/misc.ts: there is no such layer; add it to tools/check-layers.ts']);
     expect(code).toBe(1);

@@ -30,7 +30,7 @@ it('matches a longest common subsequence', () => {
   );
 });
 
-it('matches only the beginning and the end of lists that differ too much', () => {
+it('matches only the common beginning and end of lists that differ too much', () => {
   const left = [1, ...Array.from({ length: 50 }, (_, index) => 100 + index), 2, 3];
   const right = [1, ...Array.from({ length: 40 }, (_, index) => 200 + index), 2, 3];
   expect(differencesOf(left, right, 10)).toEqual({

@@ -24,7 +24,7 @@ function thrown(act: () => unknown): unknown {
 }
 
 describe('the code of an error', () => {
-  it('is that of the system, also where the error belongs to another realm', () => {
+  it('is that of the system, even for an error from another realm', () => {
     expect(errorCode(thrown(() => readFileSync('/nowhere/at/all')))).toBe('ENOENT');
     const late = thrown(() => runInNewContext('for (;;);', {}, { timeout: 1 }));
     expect(errorCode(late)).toBe('ERR_SCRIPT_EXECUTION_TIMEOUT');
@@ -33,7 +33,7 @@ describe('the code of an error', () => {
     }
   });
 
-  it('of SQLite is the primary one', () => {
+  it('is the primary one for SQLite', () => {
     const database = new DatabaseSync(':memory:');
     database.exec('create table one (id integer primary key)');
     database.exec('insert into one values (1)');
@@ -44,7 +44,7 @@ describe('the code of an error', () => {
   });
 });
 
-it('are of the storage if another attempt may succeed, and not for a mistake in a statement (V16)', () => {
+it('counts errors as of the storage if a retry may succeed, but not mistakes in a statement', () => {
   const ofSqlite = (errcode: number) => Object.assign(new Error('x'), { errcode });
   const failures = [ofSqlite(13), ofSqlite(5), ofSqlite(778), Object.assign(new Error('x'), { code: 'ENOSPC' })];
   expect(failures.map(isStorageError)).toEqual([true, true, true, true]);
@@ -52,14 +52,14 @@ it('are of the storage if another attempt may succeed, and not for a mistake in 
 });
 
 it.each(['MODULE_NOT_FOUND', 'ERR_MODULE_NOT_FOUND'])(
-  'of a module that is gone, as after an upgrade, is no path but what to do (%s)',
+  'says what to do, without a path, if a module is gone, as after an upgrade (%s)',
   code => {
     const missing = Object.assign(new Error('Cannot find module /x/y.js'), { code });
     expect([errorMessage(missing), asError(missing).message]).toEqual([partMissing, partMissing]);
   },
 );
 
-it('is read from anything that was thrown', () => {
+it('reads the message of anything thrown', () => {
   const error = new RangeError('too far');
   expect(asError(error)).toBe(error);
   expect(asError('text')).toEqual(new Error('text'));
@@ -70,7 +70,7 @@ it('is read from anything that was thrown', () => {
   expect(asError(missing).cause).toBe(missing);
 });
 
-it('of SQLite or the system says whether the file is damaged, or the disk full', () => {
+it('tells a damaged file from a full disk, by errors of SQLite or the system', () => {
   const errors = [11, 26, 267, 13, 5, '11'].map(errcode => ({ errcode }));
   expect(errors.map(isDamagedDatabase)).toEqual([true, true, true, false, false, false]);
   expect(errors.map(isDiskFull)).toEqual([false, false, false, true, false, false]);

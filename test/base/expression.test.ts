@@ -33,7 +33,7 @@ function outputOf(script: string): string {
 }
 
 describe('an expression from elsewhere', () => {
-  it('ends as a filter, whatever it is (X1b)', () => {
+  it('stops as a filter, whatever it is (X1b)', () => {
     const output = outputOf(`
       const { parseFilter, filterRows } = await import('./src/text/filter.ts');
       const texts = ['', 'a'.repeat(40), 't'.repeat(60) + '!', '\u0101'.repeat(40)];
@@ -47,7 +47,7 @@ describe('an expression from elsewhere', () => {
     expect(output).toBe('ended\n');
   });
 
-  it('ends as a grader, at ingest and in the build of an image (X1)', () => {
+  it('stops as a grader, at ingest and in the build of an image (X1)', () => {
     const output = outputOf(`
       const { grade } = await import('./src/grading/graders.ts');
       const { unusablePattern } = await import('./src/grading/patterns.ts');
@@ -59,7 +59,7 @@ describe('an expression from elsewhere', () => {
     expect(output).toBe('[null][{"index":2,"problem":"it takes too long"}]');
   });
 
-  it('is refused if it cannot be read, is too large, or takes too long', () => {
+  it('is refused if it is invalid, too large or too slow', () => {
     expect(() => compileExpression('(', 'u')).toThrow(/^Unterminated group$/);
     expect(() => compileExpression('pasted '.repeat(8_000), 'iu')).toThrow(/^Regular expression too large$/);
     expect(() => compileExpression('(?:.?){100000}y', 'mu')).toThrow(
@@ -70,7 +70,7 @@ describe('an expression from elsewhere', () => {
     expect(() => compileExpression('a)(?:b', 'u')).toThrow(/^Unmatched '\)'$/);
   });
 
-  it('may ask for many characters by their properties, and finds what it would find alone', () => {
+  it('may use many character properties, and finds the same as without limits', () => {
     const letters = compileExpression('\\p{L}'.repeat(12), 'u');
     expect(['Donaudampfer', 'Čučoriedkový', 'Donaudampf 1'].map(text => letters.test(text))).toEqual([
       true,
@@ -96,7 +96,7 @@ describe('withinCpuTime', () => {
     }
   };
 
-  it('repeats a task that the machine held up, and ends one that does not end (V48)', () => {
+  it('repeats a task that a busy machine held up, and stops one that never ends (V48)', () => {
     let attempts = 0;
     const sleepsFirst = () => {
       attempts += 1;
@@ -107,7 +107,7 @@ describe('withinCpuTime', () => {
     expect(withinCpuTime(() => spin(Number.POSITIVE_INFINITY), 20)).toBe(false);
   });
 
-  it('passes errors on', () => {
+  it('passes on errors', () => {
     const fail = () => {
       throw new Error('broken');
     };

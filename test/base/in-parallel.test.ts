@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { inParallel } from '../../src/base/in-parallel.ts';
 
-it('begins four at a time, and one more as each ends', async () => {
+it('starts four tasks at once, and another as each ends', async () => {
   const begun: number[] = [];
   const ends: (() => void)[] = [];
   const all = inParallel([0, 1, 2, 3, 4, 5], item => {
@@ -20,7 +20,7 @@ it('begins four at a time, and one more as each ends', async () => {
   expect(begun).toEqual([0, 1, 2, 3, 4, 5]);
 });
 
-it('begins nothing after a failure', async () => {
+it('starts nothing after a failure', async () => {
   const begun: number[] = [];
   const held = Promise.withResolvers<void>();
   const all = inParallel([0, 1, 2, 3, 4, 5], async item => {

@@ -35,7 +35,7 @@ function readIn(text: string, size: number, kept = new KeptRows()) {
 
 const sizes = [1, 2, 3, 7, 1_000];
 
-it.each(sizes)('are taken from the field or the whole text, in pieces of %s bytes', size => {
+it.each(sizes)('reads rows from the field or the whole text, in chunks of %s bytes', size => {
   const rows = [{ a: '],"rows":[{\\"' }, [1, [2]], 'ü–"', null, -1.5e3, {}];
   const list = JSON.stringify(rows, null, 1);
   expect(readIn(list, size)).toEqual({ rows, rest: '[]' });
@@ -48,28 +48,28 @@ it.each(sizes)('are taken from the field or the whole text, in pieces of %s byte
   expect(readIn('{"a":{"rows":[1]},"rows":[2]}', size)).toEqual({ rows: [2], rest: '{"a":{"rows":[1]},"rows":[]}' });
 });
 
-it.each(sizes)('leave a list of another name and other values where they are, in pieces of %s bytes', size => {
+it.each(sizes)('leaves lists under other names and other values alone, in chunks of %s bytes', size => {
   for (const text of ['{"items":[{"rows":[1]}],"next":null}', '{"arrows":[1]}', '{"rows":null}', '"[1]"', '', 'x[1'])
     expect(readIn(text, size).rest === text || text === 'x[1').toBe(true);
 });
 
-it.each(sizes)('of what is not JSON leave a rest that is not JSON, in pieces of %s bytes', size => {
+it.each(sizes)('leaves text that is not JSON invalid, in chunks of %s bytes', size => {
   const list = ['[1,]', '[,1]', '[1,,2]', '[1 2]', '[1,{]}', '[1', '[1}', '["a]', '[1]]', '[nan]', '[,]', '[{"a":1,}]'];
   for (const text of [...list, ...list.map(each => `{"rows":${each}}`), 'x[1', '<p>']) {
     expect(() => JSON.parse(readIn(text, size).rest), text).toThrow();
   }
 });
 
-it.each(sizes)('leave the first that is not JSON in the rest, in pieces of %s bytes', size => {
+it.each(sizes)('leaves the first invalid row in the rest, in chunks of %s bytes', size => {
   const { rest } = readIn('{"id":1,"rows":[{"a":1},{"b":NaN},{"c":Infinity}],"end":2}', size);
   expect(rest).toMatch(/^\{"id":1,"rows":\[….*\{"b":NaN\}.*\],"end":2\}$/);
 });
 
-describe('that are known from an earlier answer', () => {
+describe('rows known from an earlier answer', () => {
   const points = Array.from({ length: 10_000 }, (_, step) => ({ step, note: 'ü]},"' }));
   const pieces = [777, 65_536, 10_000_000];
 
-  it.each(pieces)('are not parsed again, in pieces of %s bytes', size => {
+  it.each(pieces)('are not parsed again, in chunks of %s bytes', size => {
     const kept = new KeptRows();
     readIn(JSON.stringify({ rows: points }), 5_000, kept);
     kept.parsed = 0;
@@ -83,7 +83,7 @@ describe('that are known from an earlier answer', () => {
     expect(readIn(JSON.stringify(more), size, kept)).toEqual({ rows: more, rest: '[]' });
   });
 
-  it.each(pieces)('are parsed from the first block that differs, in pieces of %s bytes', size => {
+  it.each(pieces)('are parsed from the first block that differs, in chunks of %s bytes', size => {
     const changed = points.map(each => (each.step === 5_000 ? { step: 5_000, note: 'new' } : each));
     for (const rows of [changed, points.slice(0, 6_000), points.slice(0, 3), points.toReversed(), [], [null]]) {
       const kept = new KeptRows();
@@ -97,7 +97,7 @@ describe('that are known from an earlier answer', () => {
     }
   });
 
-  it.each(pieces)('do not hide that the rest is not JSON, in pieces of %s bytes', size => {
+  it.each(pieces)('do not hide that the rest is invalid, in chunks of %s bytes', size => {
     const text = JSON.stringify(points);
     for (const broken of [`${text.slice(0, -1)},]`, text.slice(0, -1), `${text.slice(0, -1)} 1]`, `${text}]`]) {
       const kept = new KeptRows();

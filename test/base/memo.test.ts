@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { perArguments } from '../../src/base/memo.ts';
 
-it('the value of the same arguments is made once, and the oldest is forgotten', () => {
+it('computes the value of equal arguments once, and forgets the oldest', () => {
   const sum = vi.fn((left: number, right: number) => left + right);
   const kept = perArguments(sum, 2);
   expect([kept(1, 2), kept(2, 1), kept(1, 2)]).toEqual([3, 3, 3]);

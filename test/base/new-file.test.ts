@@ -31,16 +31,16 @@ it.each([
   ['a.txt/../../b', 'a.txt-..-..-b'],
   ['\u001b[31mred\u202e.txt', '31mred.txt'],
   ['.bashrc', 'bashrc'],
-])('the name %j becomes %j', (name, safe) => {
+])('turns the name %j into %j', (name, safe) => {
   expect(safeFileName(name)).toBe(safe);
 });
 
-it('a long name keeps its extension', () => {
+it('keeps the extension of a long name', () => {
   const name = safeFileName(`${'x'.repeat(500)}.json`);
   expect([name.length, name.endsWith('x.json')]).toEqual([120, true]);
 });
 
-it('a new file holds its parts in their order, text and bytes, for its user only', async () => {
+it('writes text and bytes in order, readable by the user only', async () => {
   const path = join(testFolder(), 'new.txt');
   const long = 'line\n'.repeat(100_000);
   expect(await writeNewFile(path, ['one ', Buffer.from('two '), 'three ', long, 'end'])).toBe(path);
@@ -48,7 +48,7 @@ it('a new file holds its parts in their order, text and bytes, for its user only
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
-it('writes many small texts at a time, not each by itself', async () => {
+it('writes many small texts at once', async () => {
   const folder = testFolder();
   const written = () => readdirSync(folder).map(name => statSync(join(folder, name)).size);
   const quarter = 'x'.repeat(64 * 1024);
@@ -64,14 +64,14 @@ it('writes many small texts at a time, not each by itself', async () => {
   expect(written()).toEqual([5 * quarter.length]);
 });
 
-it('a file that is there stays as it is', async () => {
+it('leaves an existing file alone', async () => {
   const path = join(testFolder(), 'mine.txt');
   writeFileSync(path, 'mine');
   await expect(writeNewFile(path, ['other'])).rejects.toThrow(new NewFileError(`${path} already exists`));
   expect(readFileSync(path, 'utf8')).toBe('mine');
 });
 
-it('a path that ends in a slash, or has a folder, is a folder (attack24 B10)', async () => {
+it('takes a path that ends in a slash, or is a folder, as a folder (attack24 B10)', async () => {
   const folder = testFolder();
   for (const name of [folder, `${folder}/`, `${folder}/new/`]) {
     expect(newFileProblem(name)).toBe(`${name} is a folder`);
@@ -81,7 +81,7 @@ it('a path that ends in a slash, or has a folder, is a folder (attack24 B10)', a
   expect(readdirSync(folder)).toEqual([]);
 });
 
-it('a link is there even if its file is not, which is said before any part is read', async () => {
+it('counts a dangling link as existing, and says so before it reads anything', async () => {
   const path = join(testFolder(), 'link.txt');
   symlinkSync('nowhere.txt', path);
   let isRead = false;
@@ -93,7 +93,7 @@ it('a link is there even if its file is not, which is said before any part is re
   expect(isRead).toBe(false);
 });
 
-it('half a file is no file', async () => {
+it('leaves no partial file', async () => {
   const folder = testFolder();
   async function* parts(): AsyncGenerator<string> {
     yield 'x'.repeat(1024 * 1024);
@@ -103,7 +103,7 @@ it('half a file is no file', async () => {
   expect(readdirSync(folder)).toEqual([]);
 });
 
-it('has its name only once it is whole, and takes it from no file that came meanwhile', async () => {
+it('takes its name once it is complete, and replaces no file created meanwhile', async () => {
   const folder = testFolder();
   const path = join(folder, 'whole.jsonl');
   async function* parts(): AsyncGenerator<string> {
@@ -133,7 +133,7 @@ it('leaves nothing if the program ends in the middle', () => {
   expect([status, readdirSync(folder)]).toEqual([7, []]);
 });
 
-it('removes the unfinished file as the process ends, and only until it is finished', async () => {
+it('removes an unfinished file when the process exits, but not a finished one', async () => {
   const folder = testFolder();
   const before = process.listeners('exit');
   const left: string[][] = [];
@@ -149,7 +149,7 @@ it('removes the unfinished file as the process ends, and only until it is finish
   expect(process.listeners('exit')).toEqual(before);
 });
 
-it('a folder that is not there is named, with the reason', async () => {
+it('names a missing folder, with the reason', async () => {
   const path = join(testFolder(), 'nowhere', 'new.txt');
   await expect(writeNewFile(path, ['x'])).rejects.toThrow(`${path} cannot be written: the folder does not exist`);
   expect(existsSync(path)).toBe(false);

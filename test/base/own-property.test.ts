@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { own } from '../../src/base/own-property.ts';
 
 describe('own', () => {
-  it('finds what was put in, and nothing that every object has', () => {
+  it('finds its own keys, and none that all objects inherit', () => {
     const known: Record<string, number> = { one: 1 };
     expect(own(known, 'one')).toBe(1);
     for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'two'])

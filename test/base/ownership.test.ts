@@ -14,7 +14,7 @@ beforeEach(() => {
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
 });
 
-describe('what has an owner and a mode (X5)', () => {
+describe('files with an owner and a mode (X5)', () => {
   it.each([
     [{ uid: me, mode: 0o100600 }, 'read', undefined],
     [{ uid: me, mode: 0o100640 }, 'read', 'can be read or changed by other users (mode 0640)'],
@@ -22,13 +22,13 @@ describe('what has an owner and a mode (X5)', () => {
     [{ uid: me, mode: 0o100664 }, 'change', 'can be changed by other users (mode 0664)'],
     [{ uid: 0, mode: 0o100600 }, 'read', undefined],
     [{ uid: me + 4711, mode: 0o100600 }, 'change', `belongs to another user (uid ${me + 4711})`],
-  ] as const)('%j, of which others must not %s, is shared: %s', (stats, danger, words) => {
+  ] as const)('treats %j as shared if others must not %s it: %s', (stats, danger, words) => {
     expect(sharingOf('/f', stats, danger, '600')?.words).toBe(words);
   });
 });
 
 describe('a folder', () => {
-  it('is made with its parents for this user alone, and refused if others can change it (X5)', () => {
+  it('is created with its parents for this user only, and refused if others can change it (X5)', () => {
     const path = join(folder, 'a/b');
     makePrivateFolder(path);
     expect([join(folder, 'a'), path].map(each => statSync(each).mode & 0o777)).toEqual([0o700, 0o700]);
@@ -42,7 +42,7 @@ describe('a folder', () => {
     expect(statSync(path).mode & 0o777).toBe(0o755);
   });
 
-  it('may be a link of the user, and no file', () => {
+  it('may be a link that the user owns, but not a file', () => {
     mkdirSync(join(folder, 'real'), { mode: 0o700 });
     symlinkSync(join(folder, 'real'), join(folder, 'link'));
     expect(folderSharing(join(folder, 'link'))).toBeUndefined();
@@ -50,7 +50,7 @@ describe('a folder', () => {
     expect(() => makePrivateFolder(join(folder, 'file'))).toThrow('is not a folder');
   });
 
-  it.skipIf(process.platform === 'win32')('is shared if the link that leads to it is another user’s', () => {
+  it.skipIf(process.platform === 'win32')('is shared if the link to it belongs to another user', () => {
     const link = join(folder, 'link');
     // Root may own a file.
     symlinkSync('/', link);
@@ -61,14 +61,14 @@ describe('a folder', () => {
     expect(folderSharing(link)?.words).toBe(`belongs to another user (uid ${me || 4711})`);
   });
 
-  it('is tightened if it is the user’s', () => {
+  it('is made private if the user owns it', () => {
     chmodSync(folder, 0o755);
     tightenFolder(folder);
     expect(statSync(folder).mode & 0o777).toBe(0o700);
     tightenFolder(join(folder, 'missing'));
   });
 
-  it.skipIf(process.platform !== 'linux')('below /proc is an error, not an endless attempt (C24)', () => {
+  it.skipIf(process.platform !== 'linux')('gives an error below /proc, without endless attempts (C24)', () => {
     const script = `
       const { makePrivateFolder } = await import('./src/base/ownership.ts');
       try { makePrivateFolder('/proc/nowhere/deep/folder'); } catch (error) { process.stdout.write(error.code); }
@@ -84,7 +84,7 @@ describe('a folder', () => {
 });
 
 describe('a file that only this program writes (X5)', () => {
-  it('is no link, and nobody else’s to change', () => {
+  it('is not a link, and others cannot change it', () => {
     const path = join(folder, 'key');
     expect(fileSharing(path, 'read')).toBeUndefined();
     writeFileSync(path, 'x', { mode: 0o600 });
@@ -95,7 +95,7 @@ describe('a file that only this program writes (X5)', () => {
     expect(fileSharing(join(folder, 'link'), 'change')?.words).toBe('is not a plain file');
   });
 
-  it('is no lock that leads to another file', () => {
+  it('is not a lock that links to another file', () => {
     const other = join(folder, 'other');
     writeFileSync(other, 'mine', { mode: 0o644 });
     symlinkSync(other, join(folder, 'lock.db'));

@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-it('has the new content, for this user only, and leaves no other file', () => {
+it('writes the new content for this user only, and leaves no other file', () => {
   const path = join(folder, 'settings');
   writeFileSync(path, 'a longer text before', { mode: 0o644 });
   replaceFile(path, 'after');
@@ -33,14 +33,14 @@ it('has the new content, for this user only, and leaves no other file', () => {
   expect(readdirSync(folder)).toEqual(['settings']);
 });
 
-it('leaves no other file where it fails', () => {
+it('leaves no other file if it fails', () => {
   mkdirSync(join(folder, 'taken'));
   expect(() => replaceFile(join(folder, 'taken'), 'text')).toThrow();
   expect(() => replaceFile(join(folder, 'missing', 'file'), 'text')).toThrow(/ENOENT/);
   expect(readdirSync(folder)).toEqual(['taken']);
 });
 
-it('is on the disk under its name once it returns: the file before it is renamed, and then the folder', () => {
+it('flushes the file before it is renamed, and then the folder', () => {
   const flushed: string[] = [];
   const flush = vi.spyOn(fs, 'fsyncSync').mockImplementation(descriptor => {
     const kind = fstatSync(descriptor).isDirectory() ? 'folder' : 'file';
@@ -55,7 +55,7 @@ it('is on the disk under its name once it returns: the file before it is renamed
   expect(flushed).toEqual(['file: unfinished', 'folder: renamed']);
 });
 
-it('does without the folder where folders cannot be flushed', () => {
+it('skips the folder on systems that cannot flush folders', () => {
   const flush = vi.spyOn(fs, 'fsyncSync').mockImplementation(descriptor => {
     if (fstatSync(descriptor).isDirectory()) throw Object.assign(new Error('EINVAL'), { code: 'EINVAL' });
   });

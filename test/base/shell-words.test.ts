@@ -17,13 +17,13 @@ describe('the words of a command line', () => {
     expect(shellWords(line)).toEqual(words);
   });
 
-  it.each(['op read "op://My Vault', `echo 'it`, `"'"'`])('of %s cannot be known', line => {
+  it.each(['op read "op://My Vault', `echo 'it`, `"'"'`])('are unknown for %s', line => {
     expect(() => shellWords(line)).toThrow(UnclosedQuoteError);
   });
 });
 
 it.each(['plain', './a-b_c.d', 'a b', "it's", "''", '', '$HOME', 'a\\b', 'x;y', '~'])(
-  'a word is read back: %j',
+  'reads a quoted word back: %j',
   word => {
     expect(shellWords(shellWord(word))).toEqual([word]);
     expect(shellWord(word) === word).toBe(/^[\w./-]+$/.test(word));

@@ -10,18 +10,18 @@ describe('mean and quantiles', () => {
     expect(values).toEqual([10, 2, 4, 1, 3]);
   });
 
-  it('know when there is nothing', () => {
+  it('are undefined for an empty list', () => {
     expect(mean([])).toBeUndefined();
     expect(summarise([])).toBeUndefined();
     expect(summarise([Number.NaN])).toBeUndefined();
     expect(mean([1, Number.NaN, 3])).toBe(2);
   });
 
-  it('stay finite where the sum of the values is too large for a number', () => {
+  it('stay finite if the sum of the values overflows', () => {
     expect(mean([1.6e308, 1.6e308])).toBe(1.6e308);
   });
 
-  it('summarise numerically, not by text order', () => {
+  it('sort by number, not by text', () => {
     expect(summarise([100, 9, 20])).toEqual({ count: 3, mean: 43, p50: 20, p95: 92, minimum: 9, maximum: 100 });
   });
 });
@@ -32,7 +32,7 @@ describe('histogram', () => {
     return [...bins.map(({ low }) => low), bins.at(-1)?.high];
   };
 
-  it('counts every value once, in bins that begin and end at round numbers', () => {
+  it('counts every value once, in bins with round edges', () => {
     const values = Array.from({ length: 1_000 }, (_, i) => (i * 7_919) % 997);
     const bins = histogram(values, 10);
     expect(bins.reduce((sum, bin) => sum + bin.count, 0)).toBe(1_000);
@@ -42,12 +42,12 @@ describe('histogram', () => {
     expect(edges([1.05, 1.06, 1.11, 1.12, 1.2, 1.95], 3)).toEqual([1, 1.5, 2]);
   });
 
-  it('puts a value at an edge in the bin that begins there, and the greatest in the last', () => {
+  it('puts a value at an edge into the bin that starts there, and the largest into the last bin', () => {
     const values = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1];
     expect(histogram(values, 10).map(({ count }) => count)).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 1, 2]);
   });
 
-  it('gives few different values a bin each', () => {
+  it('gives each value its own bin if there are few', () => {
     expect(histogram([0, 1, 1, 0.5, 1], 10)).toEqual([
       { low: 0, high: 0, count: 1 },
       { low: 0.5, high: 0.5, count: 1 },

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { expect, it, onTestFinished } from 'vitest';
 import { thisProgram } from '../../src/base/this-program.ts';
 
-it('is started again so that SIGUSR1 opens no debugger before the program listens', () => {
+it('restarts itself so that SIGUSR1 opens no debugger before the program handles it', () => {
   const { execArgv } = process;
   onTestFinished(() => {
     process.execArgv = execArgv;

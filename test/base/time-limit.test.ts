@@ -12,7 +12,7 @@ it.each([
       throw new Error('broken');
     },
   ],
-])('expressions are optimised again after a task that %s', (_, task) => {
+])('optimises expressions again after a task that %s', (_, task) => {
   const seen: unknown[] = [];
   const set = vi.mocked(setFlagsFromString).mockClear();
   try {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { trimEnd } from '../../src/base/trim.ts';
 
-it('takes these characters from the end only', () => {
+it('trims the given characters from the end only', () => {
   expect(trimEnd('//a/b//', '/')).toBe('//a/b');
   expect(trimEnd('a.b!.!', '.!')).toBe('a.b');
   expect(trimEnd('///', '/')).toBe('');

@@ -20,14 +20,14 @@ function watched(before?: string) {
   return { path, seen, stop };
 }
 
-it('notices a change right after the call, also while every thread for files is busy', async () => {
+it('notices a change right after the call, even while all file threads are busy', async () => {
   for (let count = 0; count < 8; count += 1) pbkdf2('a', 'b', 100_000, 64, 'sha512', () => {});
   const { path, seen } = watched('old');
   writeFileSync(path, 'changed');
   await eventually(() => expect(seen.changes).toBe(1));
 });
 
-it('notices a file that appears and one that is gone, and nothing once it is stopped', async () => {
+it('notices created and deleted files, and nothing once it is stopped', async () => {
   const { path, seen, stop } = watched();
   writeFileSync(path, 'new');
   await eventually(() => expect(seen.changes).toBe(1));

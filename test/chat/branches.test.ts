@@ -23,7 +23,7 @@ const second = branch(tea, leaf, question('and oats?'), answer('a grain'));
 const third = branch(question('coffee?'), answer('a bean'));
 
 describe('the branches of a conversation', () => {
-  it('are kept in the order in which they began, whichever is on screen', () => {
+  it('keep the order in which they began, whichever is on screen', () => {
     const two = branchOff(onlyBranch, first);
     expect(allBranches(two, second)).toEqual([first, second]);
     const back = goToBranch(two, second, 0);
@@ -34,7 +34,7 @@ describe('the branches of a conversation', () => {
     expect([-1, 3].map(index => goToBranch(three, third, index))).toEqual([undefined, undefined]);
   });
 
-  it('take in those of another screen, in place of what they continue, and none that is known already (B2)', () => {
+  it('merge with those of another screen: continuations replace what they continue, known ones are skipped (B2)', () => {
     const more = branch(...second.turns, question('more?'));
     const open = { others: [second], branch: 0 };
     expect(withBranches(open, first, [third, more])).toEqual([more, third]);
@@ -47,7 +47,7 @@ describe('the branches of a conversation', () => {
     expect(withBranches({ others: [cut], branch: 0 }, third, [second])).toEqual([second]);
   });
 
-  it('keep a stopped answer beside other answers, and the longer text of one that two screens stream (attack34 A2)', () => {
+  it('keep a stopped answer beside others, and the longer text of one that two screens stream (attack34 A2)', () => {
     const part = (content: string, at: number): Branch =>
       branch(tea, { role: 'assistant', content, reasoning: '', stats: { model: 'm', at } });
     const whole = (content: string, at: number): Branch =>
@@ -88,12 +88,12 @@ describe('the branches of a conversation', () => {
     expect(forksOf([first.turns], first.turns).size).toBe(0);
   });
 
-  it('fork in the same places after they were saved and read', () => {
+  it('fork in the same places after they are saved and read', () => {
     const [one = [], other = []] = JSON.parse(JSON.stringify([first.turns, second.turns])) as Turn[][];
     expect([...forksOf([one, other], other)]).toEqual([[2, [2, 2]]]);
   });
 
-  it('fork at an answer that was generated again', () => {
+  it('fork at an answer that was regenerated', () => {
     const again = branch(tea, answer('a plant')).turns;
     expect([...forksOf([first.turns, again], again)]).toEqual([[1, [2, 2]]]);
   });

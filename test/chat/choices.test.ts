@@ -16,7 +16,7 @@ describe('two answers', () => {
   const of = (left: Turn | undefined, right: Turn | undefined) =>
     answersAt(left ? [question, left] : [question], right ? [question, right] : [question], 1);
 
-  it('can be compared if both are complete and of different models', () => {
+  it('can be compared if both are complete and come from different models', () => {
     expect(of(answer('x', 'a'), answer('x', 'b'))).toEqual({ models: ['a', 'b'] });
     const refused = [
       of(answer('x', 'a'), undefined),
@@ -37,7 +37,7 @@ describe('two answers', () => {
     expect(of(answer('x', 'a'), answer('x', 'a'))).toEqual({ why: 'Both answers are from the same model' });
   });
 
-  it('are known again after they were saved, and are others after anything before them changed', () => {
+  it('are recognised after saving, unless anything before them has changed', () => {
     const [left, right] = [
       [question, answer('x', 'a')],
       [question, answer('y', 'b')],
@@ -53,13 +53,13 @@ describe('two answers', () => {
 });
 
 describe('choices', () => {
-  it('replace an earlier one about the same answers, and are taken back by the same again', () => {
+  it('replace an earlier choice between the same answers; choosing the same again removes it', () => {
     const [left, right, other] = [choice('left'), choice('right'), choice('left', ['a', 'b'], 'q')];
     expect(withChoice([left, other], right)).toEqual([other, right]);
     expect(withChoice([other, right], choice('right'))).toEqual([other]);
   });
 
-  it('are counted for two models on whichever side they were, and for no others', () => {
+  it('are counted for two models on either side, and for no others', () => {
     const made = [
       choice('left'),
       choice('right', ['b', 'a']),
@@ -72,7 +72,7 @@ describe('choices', () => {
     expect(countChoices(made, ['b', 'a'])).toEqual({ left: 1, right: 2, equal: 1, 'both bad': 1 });
   });
 
-  it('are counted for each two models, once for the same answers in several conversations', () => {
+  it('are counted for each pair of models, once for the same answers in several conversations', () => {
     const again = { ...choice('right', ['a', 'b'], 'p1'), at: 2 };
     const made = [again, choice('left', ['a', 'b'], 'p1'), choice('equal', ['c', 'a'], 'p2')];
     expect(countPairs([...made, choice('left', ['b', 'a'], 'p3')])).toEqual([

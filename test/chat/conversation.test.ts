@@ -29,7 +29,7 @@ describe('a conversation', () => {
     expect(following(ask)).toEqual({ turns: [question, open], answering: true });
   });
 
-  it('has the answer as it comes, and the time of its first word', () => {
+  it('shows the answer as it streams, and the time of its first token', () => {
     const stats = { model: 'm', firstMs: 3 };
     const answer = { ...open, content: 'a leaf', reasoning: 'hm', stats };
     expect(following(ask, says('a ', 3, 'h'), says('leaf', 5, 'm'))).toEqual({
@@ -43,7 +43,7 @@ describe('a conversation', () => {
     });
   });
 
-  it('is the same if it comes after the end, or if nothing was asked', () => {
+  it('ignores text that comes after the end, or without a question', () => {
     const ended = following(ask, end);
     for (const action of [says('late'), { kind: 'cancel' }] as const)
       expect(conversationReducer(ended, action)).toBe(ended);
@@ -53,7 +53,7 @@ describe('a conversation', () => {
     expect(conversationReducer(asked, says('no answer is open'))).toBe(asked);
   });
 
-  it('says how an answer was stopped', () => {
+  it('says why an answer stopped', () => {
     expect(following(ask, says('a '), { kind: 'cancel' })).toMatchObject({
       turns: [question, { content: 'a ', cancelled: true }],
       answering: false,
@@ -70,7 +70,7 @@ describe('a conversation', () => {
     });
   });
 
-  it('is asked again without its last answer', () => {
+  it('asks again without its last answer', () => {
     const again: ConversationAction = { kind: 'ask-again', model: 'n' };
     const reopened = { ...open, stats: { model: 'n' } };
     expect(following(ask, end, again)).toEqual({ turns: [question, reopened], answering: true });
@@ -79,7 +79,7 @@ describe('a conversation', () => {
     expect(conversationReducer(emptyConversation, again)).toBe(emptyConversation);
   });
 
-  it('is opened and cleared', () => {
+  it('can be opened and cleared', () => {
     const second = following(ask, end, ask);
     expect(conversationReducer(second, { kind: 'open', turns: [question] })).toEqual({
       turns: [question],
@@ -89,7 +89,7 @@ describe('a conversation', () => {
   });
 });
 
-it('what is sent has the system prompt if there is one, and no answer that never came', () => {
+it('sends the system prompt if there is one, and no missing answers', () => {
   const turns = [question, open, question, { ...open, content: 'a leaf', reasoning: 'hm' }];
   const said = [
     { role: 'user', content: 'tea?' },
@@ -101,7 +101,7 @@ it('what is sent has the system prompt if there is one, and no answer that never
   expect(messagesOf([{ ...question, content: '' }], '')).toEqual([{ role: 'user', content: '' }]);
 });
 
-it('the rate of an answer counts from its first word, over a time that can be measured', () => {
+it('measures the rate from the first token, over a time long enough to measure', () => {
   const stats = { model: 'm', completionTokens: 30, firstMs: 1_000, totalMs: 4_000 };
   expect(tokensPerSecond(stats)).toBe(10);
   expect([1_200, 1_199].map(totalMs => tokensPerSecond({ ...stats, totalMs }))).toEqual([150, undefined]);

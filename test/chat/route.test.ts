@@ -6,7 +6,7 @@ import { notFound, scriptedService } from '../queries/scripted-service.ts';
 const remembering = (find: () => unknown, list: () => unknown = () => []) => ({ seen: { find, list } }) as never;
 const memory = remembering(() => undefined);
 
-it('asks again for a name after a look-up that was ended', async () => {
+it('looks a name up again after a cancelled look-up', async () => {
   const { service, asked } = scriptedService({ getDeployment: ({ deployment_id = '' }) => notFound(deployment_id) });
   await expect(chatRoute(service, memory, 'dep_1', AbortSignal.abort())).rejects.toThrow();
   const { signal } = new AbortController();
@@ -15,7 +15,7 @@ it('asks again for a name after a look-up that was ended', async () => {
   expect(asked('getDeployment')).toBe(2);
 });
 
-it('asks nothing for a name that is none of a deployment', async () => {
+it('looks up no name that cannot be a deployment’s', async () => {
   const { service, requests } = scriptedService({});
   const { signal } = new AbortController();
   await expect(chatRoute(service, memory, 'words', signal)).resolves.toEqual({ model: 'words' });
@@ -23,7 +23,7 @@ it('asks nothing for a name that is none of a deployment', async () => {
   expect(requests).toEqual([]);
 });
 
-it('asks for a name that may be an id, unless a deployment was seen with that slug', async () => {
+it('looks up a name that may be an id, unless a deployment has been seen with that slug', async () => {
   const { service, asked } = scriptedService({ getDeployment: ({ deployment_id = '' }) => notFound(deployment_id) });
   const { signal } = new AbortController();
   const seen = (label: string) =>
@@ -37,7 +37,7 @@ it('asks for a name that may be an id, unless a deployment was seen with that sl
   expect(asked('getDeployment')).toBe(1);
 });
 
-it('does not take a deployment that is gone for what was seen of it', async () => {
+it('does not use what it remembers of a deployment that is gone', async () => {
   const { service } = scriptedService({ getDeployment: ({ deployment_id = '' }) => notFound(deployment_id) });
   const record = { deployment_id: 'dep_1', model_slug: 'tutor', is_active: true };
   const seen = remembering(() => ({ record }));
@@ -45,7 +45,7 @@ it('does not take a deployment that is gone for what was seen of it', async () =
   await expect(chatRoute(service, seen, 'dep_1', signal)).resolves.toEqual({ model: 'dep_1' });
 });
 
-it('does not go to what serves the slug now if the deployment cannot be read (B5)', async () => {
+it('does not use what serves the slug now if the deployment cannot be read (B5)', async () => {
   const failure = new Error('it is down');
   const { service } = scriptedService({
     getDeployment: () => {

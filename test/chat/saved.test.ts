@@ -25,12 +25,12 @@ const turns: readonly Turn[] = [
 ];
 const settings = { model: 'tutor', system: 'be brief', temperature: 0.5 };
 
-describe('a kept conversation', () => {
-  it('is read as it was written', () => {
+describe('a saved conversation', () => {
+  it('reads back as written', () => {
     expect(chatOf('c1', JSON.parse(JSON.stringify({ settings, turns })))).toEqual({ id: 'c1', settings, turns });
   });
 
-  it('takes in the branches of another screen (B2)', () => {
+  it('merges branches of another screen (B2)', () => {
     const own = { id: 'c1', settings, turns };
     const other = { ...own, turns: turns.slice(0, 1) };
     const more = { settings, turns: [{ ...turns[0], content: 'else?' } as Turn] };
@@ -38,7 +38,7 @@ describe('a kept conversation', () => {
     expect(withSaved(own, undefined)).toBe(own);
   });
 
-  it('is read with refusals, tool calls and left out choices, unless these are of another form (B13)', () => {
+  it('reads back refusals, tool calls and left out choices, and skips those of another shape (B13)', () => {
     const read = (extras: object) => chatOf('c1', { settings, turns: [{ ...turns[1], ...extras }] })?.turns[0];
     const extras = { answeredBy: 'other', refusal: 'no', calls: [{ name: 'look', input: '{}' }], leftOut: 2 };
     expect(read(extras)).toEqual({ ...turns[1], ...extras });
@@ -53,7 +53,7 @@ describe('a kept conversation', () => {
       expect(read(wrong)).toBeUndefined();
   });
 
-  it('is known to end with half an answer, by either model', () => {
+  it('is marked as ending with a partial answer, by either model', () => {
     const whole = turns.slice(0, 2);
     const brokenOff: readonly Turn[] = [
       ...whole.slice(0, 1),
@@ -68,7 +68,7 @@ describe('a kept conversation', () => {
     expect(endsIncomplete({ turns: whole, secondTurns: brokenOff })).toBe(true);
   });
 
-  it('is read with the answers of the second model', () => {
+  it('reads back the answers of the second model', () => {
     const secondTurns = turns.slice(0, 2);
     const both = { ...settings, secondModel: 'other' };
     expect(chatOf('c1', JSON.parse(JSON.stringify({ settings: both, turns, secondTurns })))?.secondTurns).toEqual(
@@ -77,14 +77,14 @@ describe('a kept conversation', () => {
     expect(chatOf('c1', { settings, turns, secondTurns: 'nothing that can be read' })).toBeUndefined();
   });
 
-  it('has choices, the last one first, without those of another form', () => {
+  it('reads back choices, the last one first, and skips those of another shape', () => {
     const choice = { pair: 'p', better: 'left', models: ['tutor', 'other'], at: 1 };
     const wrong = ['none', { ...choice, better: 'upper' }, { ...choice, models: ['tutor'] }];
     const saved = [choice, { ...choice, at: 2 }, ...wrong].map(each => ({ conversation: 'c1', choice: each }));
     expect(savedChoices({ choices: () => saved })).toEqual([2, 1].map(at => ({ ...choice, at, conversation: 'c1' })));
   });
 
-  it('is read with its other branches', () => {
+  it('reads back its other branches', () => {
     const others = [{ settings, turns: turns.slice(0, 2) }];
     const chat = { settings, turns, others, branch: 1 };
     const read = (changes: object = {}) => chatOf('c1', JSON.parse(JSON.stringify({ ...savedTalk(chat), ...changes })));
@@ -98,7 +98,7 @@ describe('a kept conversation', () => {
     ]);
   });
 
-  it('is left out if something else is in its place', () => {
+  it('is skipped if something else is in its place', () => {
     const turn = { role: 'user', content: '', reasoning: '' };
     const wrongTurns = [
       null,
@@ -128,12 +128,12 @@ describe('a kept conversation', () => {
     expect(chatOf('c1', { settings, turns: [turn] })).toEqual({ id: 'c1', settings, turns: [turn] });
   });
 
-  it('is called by its first question', () => {
+  it('is named after its first question', () => {
     expect(titleOf(turns)).toBe('what is tea?');
     expect(titleOf([])).toBe('');
   });
 
-  it('is a trajectory of what was said, with the system prompt, by the model that said it', () => {
+  it('becomes a trajectory with the system prompt and the model that answered', () => {
     const chat = { id: 'c1', settings, turns };
     const [half, ...others] = trajectoriesOf(chat, 'tea-1');
     expect(others).toEqual([]);
@@ -179,12 +179,12 @@ describe('a kept conversation', () => {
       ['max_tokens', 'failed'],
       ['content_filter', 'failed'],
       ['error', 'failed'],
-    ])('has a status by the finish reason of the last answer: %s, %s', (finishReason, status) => {
+    ])('takes its status from the finish reason of the last answer: %s, %s', (finishReason, status) => {
       const [item] = saved(asked('1'), said('half of it', { stats: { model: 'm', finishReason, totalMs: 1 } }));
       expect(item).toMatchObject({ status });
     });
 
-    it('keeps reasoning, refusal, calls of tools, finish reasons, and who answered', () => {
+    it('keeps reasoning, refusals, tool calls, finish reasons and the models that answered', () => {
       const cut = { model: 'm', finishReason: 'length', totalMs: 1 };
       const calls = [{ name: 'look', input: '{"q":1}' }];
       const [item] = saved(
@@ -208,7 +208,7 @@ describe('a kept conversation', () => {
       ]);
     });
 
-    it('has the system prompt and the parameters that each answer had, not the current ones (A1)', () => {
+    it('has the system prompt and the parameters of each answer, not the current ones (A1)', () => {
       const sentWith = (system: string, temperature?: number) => ({
         stats: { model: 'm', system, parameters: temperature === undefined ? {} : { temperature }, totalMs: 1 },
       });
@@ -250,7 +250,7 @@ describe('a kept conversation', () => {
       ]);
     });
 
-    it('leaves out answers that were stopped, broke off or have no text, with their questions', () => {
+    it('leaves out stopped, interrupted and empty answers, with their questions', () => {
       const [item] = saved(
         ...[asked('1'), said('half', { error: { message: 'lost' } }), asked('2'), said('whole')],
         ...[asked('3'), said(''), asked('4'), said('', { cancelled: true })],
@@ -277,7 +277,7 @@ describe('a kept conversation', () => {
     const choice = { pair: pairKey(left, right, 1), better: 'right', models: ['m', 'other'], at: 0 } as const;
     const pair = { id: 'c1', settings: both, turns: left, secondTurns: right, branch: 1, choices: [choice] };
 
-    it('is two trajectories, each with how it was chosen', () => {
+    it('becomes two trajectories, each with how it was chosen', () => {
       const halves = trajectoriesOf(pair, '');
       const metadata = (other: string, better: string) => ({
         ...{ parameters: { temperature: 0.5 }, branch: 2, compared_with: other },
@@ -291,11 +291,11 @@ describe('a kept conversation', () => {
       expect(new Set(halves.map(({ item }) => item['trace_id'])).size).toBe(2);
     });
 
-    it('is one while the second has only been given the turns of the first', () => {
+    it('becomes one while the second model has only the turns of the first', () => {
       expect(trajectoriesOf({ ...pair, secondTurns: left }, '').map(({ model }) => model)).toEqual(['tutor']);
     });
 
-    it('numbers the questions of a choice as each half has them, and says which model gave no answer', () => {
+    it('numbers the questions of a choice as each trajectory has them, and names the model without an answer', () => {
       const lost: Turn = { role: 'assistant', content: '', reasoning: '', error: { message: 'lost' } };
       const led = (answer: Turn, rest: readonly Turn[]) => [{ ...left[0], content: 'first?' } as Turn, answer, ...rest];
       const [one, other] = [
@@ -313,7 +313,7 @@ describe('a kept conversation', () => {
       ]);
     });
 
-    it('is exported with every branch, its settings and the choices', () => {
+    it('is exported with every branch, its settings and its choices', () => {
       const others = [{ settings, turns }];
       expect(exportedChat({ ...pair, others })).toEqual({
         conversation_id: 'c1',

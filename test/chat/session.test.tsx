@@ -68,7 +68,7 @@ function opened({ keepsChats = true } = {}) {
 }
 
 describe('an answer', () => {
-  it('is kept with its question from the start, and as incomplete until its end', async () => {
+  it('is saved with its question from the start, and marked incomplete until it ends', async () => {
     const { talk, says, ends, answer, kept } = opened();
     talk.send('what is tea?', settings);
     says('a leaf');
@@ -80,7 +80,7 @@ describe('an answer', () => {
     expect(talk.conversation.answering).toBe(false);
   });
 
-  it('is asked for with what the user has set, and shows the reasoning before it', async () => {
+  it('is requested with the settings of the user, and shows its reasoning first', async () => {
     const { talk, thinks, ends, answer, requests } = opened();
     talk.send('what is tea?', { ...settings, max_tokens: 7 });
     thinks('leaves');
@@ -94,7 +94,7 @@ describe('an answer', () => {
     talk.cancel();
   });
 
-  it('says which model gave it, where the service names another than the one asked', async () => {
+  it('names its model if that is not the one that was asked', async () => {
     const { talk, tells, says, ends, answer } = opened();
     talk.send('what is tea?', settings);
     tells({ kind: 'model', model: 'other' });
@@ -105,7 +105,7 @@ describe('an answer', () => {
     expect(answer()).toMatchObject({ content: 'a leaf', answeredBy: 'other' });
   });
 
-  it('is not said to be by another, where a deployment that was asked by its id answers with it', async () => {
+  it('names no other model if a deployment asked by id answers', async () => {
     const { talk, tells, says, ends, answer } = opened();
     talk.send('and milk?', settings);
     tells({ kind: 'model', model: 'model-a' });
@@ -115,7 +115,7 @@ describe('an answer', () => {
     expect(answer()).not.toHaveProperty('answeredBy');
   });
 
-  it('has the tokens and the times of its stream, of the first choice alone', async () => {
+  it('has the token counts and times of its stream, of the first choice only', async () => {
     let at = 10_000;
     const now = vi.spyOn(Date, 'now').mockImplementation(() => at);
     onTestFinished(() => now.mockRestore());
@@ -186,7 +186,7 @@ describe('an answer', () => {
     ]);
   });
 
-  it('that is only a refusal is sent with the next question, and can be compared (B13)', async () => {
+  it('with only a refusal is sent with the next question, and can be compared (B13)', async () => {
     const { talk, tells, ends, answer, requests } = opened();
     talk.send('what is tea?', settings);
     tells({ kind: 'delta', index: 0, refusal: 'I will not.' });
@@ -204,7 +204,7 @@ describe('an answer', () => {
     talk.cancel();
   });
 
-  it('is asked for once at a time, and again only where there was a question', async () => {
+  it('is requested once at a time, and again only after a question', async () => {
     const { talk, says, ends, answer, requests } = opened();
     talk.regenerate(settings);
     expect(talk.conversation.turns).toEqual([]);
@@ -229,7 +229,7 @@ describe('an answer', () => {
     ['clear', 'end'],
     ['open', 'end'],
     ['cancel', 'end'],
-  ] as const)('that is on its way when the user says %s comes no more: %s', async (way, what) => {
+  ] as const)('in flight is dropped when the user says %s: %s', async (way, what) => {
     const { talk, says, ends, workbench } = opened();
     const stream = vi.spyOn((await workbench.service()).chat, 'stream');
     talk.send('what is tea?', settings);
@@ -249,7 +249,7 @@ describe('an answer', () => {
     expect(talk.conversation).toBe(before);
   });
 
-  it('that was stopped puts nothing into the next one, whatever it still sends', async () => {
+  it('that was stopped adds nothing to the next one, whatever still arrives', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     onTestFinished(() => void vi.useRealTimers());
     const { talk, says, ends, answer, requests, workbench } = opened();
@@ -271,7 +271,7 @@ describe('an answer', () => {
     ends();
   });
 
-  it('without any text is redrawn only when it is stopped', () => {
+  it('without text is redrawn only when it is stopped', () => {
     const { talk } = opened();
     talk.send('what is tea?', settings);
     const drawn = vi.fn();
@@ -280,7 +280,7 @@ describe('an answer', () => {
     expect(drawn).toHaveBeenCalledTimes(1);
   });
 
-  it('that breaks off is kept with what had come, and marked', async () => {
+  it('that breaks off is kept with its text so far, and marked', async () => {
     const { talk, says, breaksOff, answer, kept } = opened();
     talk.send('what is tea?', settings);
     says('a le');
@@ -294,7 +294,7 @@ describe('an answer', () => {
     });
   });
 
-  it('continues, and is kept, while its view is not shown', async () => {
+  it('continues and is saved while its view is hidden', async () => {
     const { talk, says, ends, answer, kept, view, workbench } = opened();
     talk.send('what is tea?', settings);
     says('a leaf');
@@ -307,7 +307,7 @@ describe('an answer', () => {
     expect(workbench.unfinishedWork()).toEqual([]);
   });
 
-  it('is kept as stopped every few seconds, in case the program is killed', async () => {
+  it('is saved as stopped every few seconds, in case the program is killed', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     onTestFinished(() => void vi.useRealTimers());
     const { talk, says, workbench, kept } = opened();
@@ -325,7 +325,7 @@ describe('an answer', () => {
     talk.cancel();
   });
 
-  it('that the program leaves is kept as stopped, with all that had come', async () => {
+  it('is saved as stopped, with its text so far, when the program exits', async () => {
     const { talk, says, answer, view, workbench, kept } = opened();
     talk.send('what is tea?', settings);
     says('a leaf');
@@ -343,7 +343,7 @@ describe('an answer', () => {
     expect(atClose).toMatchObject({ content: 'a leaf', cancelled: true });
   });
 
-  it('is not kept if the user wants none kept', async () => {
+  it('is not saved if the user turned saving off', async () => {
     const { talk, says, ends, kept } = opened({ keepsChats: false });
     talk.send('what is tea?', settings);
     says('a leaf');
@@ -353,7 +353,7 @@ describe('an answer', () => {
   });
 });
 
-it('a conversation that cannot be saved would be lost, until an answer of it can be', async () => {
+it('warns that a conversation would be lost if it cannot be saved, until one of its answers is', async () => {
   const { workbench, talk, says, ends, kept } = opened();
   const full = vi.spyOn(workbench.remembered, 'saveChat').mockReturnValue(false);
   const answered = async (): Promise<void> => {
@@ -369,7 +369,7 @@ it('a conversation that cannot be saved would be lost, until an answer of it can
   expect([workbench.unfinishedWork(), kept().length]).toEqual([[], 1]);
 });
 
-it('a conversation that is forgotten is not saved at the end, even if it could not be saved before', async () => {
+it('does not save a forgotten conversation at exit, even if saving failed before', async () => {
   const { workbench, talk, says, ends, kept } = opened();
   const full = vi.spyOn(workbench.remembered, 'saveChat').mockReturnValue(false);
   talk.send('what is tea?', settings);
@@ -384,7 +384,7 @@ it('a conversation that is forgotten is not saved at the end, even if it could n
   expect(kept()).toEqual([]);
 });
 
-describe('a second model that is sent away while it answers', () => {
+describe('a second model that is removed while it answers', () => {
   function Both({
     id,
     talk,
@@ -398,7 +398,7 @@ describe('a second model that is sent away while it answers', () => {
     return null;
   }
 
-  it('stops, and the conversation is kept without it', async () => {
+  it('stops, and the conversation is saved without it', async () => {
     const first = talkingService();
     const other = talkingService();
     const workbench = newWorkbench({ service: async () => first.service });
@@ -439,8 +439,8 @@ describe('a second model that is sent away while it answers', () => {
   });
 });
 
-describe('a conversation that is opened', () => {
-  it('is nothing new: the one before is not written over', async () => {
+describe('an opened conversation', () => {
+  it('does not overwrite the previous one', async () => {
     const { talk, says, ends, kept } = opened();
     talk.send('what is tea?', settings);
     says('a leaf');
@@ -452,7 +452,7 @@ describe('a conversation that is opened', () => {
   });
 });
 
-it('the list of conversations reads none of them, and one that cannot be read is not opened', () => {
+it('lists conversations without reading them, and does not open an unreadable one', () => {
   const { remembered } = opened().workbench;
   const turns = [{ role: 'user', content: 'what is tea?', reasoning: '' }];
   const about = { model: 'acme/small', isIncomplete: true };

@@ -15,11 +15,11 @@ const declared = resources.flatMap(({ actions = {}, names: [name] }) =>
 describe.each(declared)('$command of $name ($id)', ({ command, send, kind, options, change }) => {
   const flags = Object.keys(own<CommandSpec>(commands, command)?.flags ?? {});
 
-  it('is a command that shows its request', () => {
+  it('is a command that prints its request', () => {
     expect(flags).toContain('dryRun');
   });
 
-  it('waits if its end is declared, takes options if they are listed, and a key if it is sent with one', () => {
+  it('waits if it declares how it ends, takes the options it lists, and sends a key if it declares one', () => {
     const taken = ['wait', 'option', 'idempotencyKey'].filter(flag => flags.includes(flag));
     const said = { wait: kind ?? change?.waitUntil, option: options, idempotencyKey: send.keyed };
     expect(taken).toEqual(Object.entries(said).flatMap(([flag, has]) => (has ? [flag] : [])));

@@ -75,7 +75,7 @@ it('doctor names the audit for a run without an alarm whose reward rises only in
   );
 });
 
-it('doctor says what the alarms would have said of a past run, with its step, time, number and limit', async () => {
+it('doctor says which alarms a past run would have raised, with step, time, value and limit', async () => {
   const run = await trained([...drop, 0.69]);
   const { code, out } = await run()('doctor', ['--alarms', 'sweep']);
   expect(code).toBe(8);
@@ -99,7 +99,7 @@ it('doctor says what the alarms would have said of a past run, with its step, ti
   expect([none.code, none.out.split('\n')[0]]).toEqual([0, 'No alarm.']);
 });
 
-it('watch notes an alarm, and has an exit code of its own if it holds at the end', async () => {
+it('watch prints an alarm, and has its own exit code if the alarm holds at the end', async () => {
   const held = await (await trained(drop, 1))()('watch', ['sweep']);
   expect([held.code, held.notes]).toEqual([8, `sweep: alarm: ${dropMessage}`]);
   const sound = await (await trained(drop, 1))({ belowBest: 0 })('watch', ['sweep']);
@@ -111,7 +111,7 @@ it('watch notes an alarm, and has an exit code of its own if it holds at the end
   }
 });
 
-it('watch prints when a run ended, if the service says it (C3)', async () => {
+it('watch prints when a run ended, if the service reports it (C3)', async () => {
   const endedAt = '2026-01-02T04:05:06.000Z';
   const { code, out } = await (await trained([0.5], 0, 'failed', [], endedAt))()('watch', ['sweep', '--json']);
   expect([code, JSON.parse(out)]).toMatchObject([1, { at: endedAt, status: 'failed' }]);
@@ -120,7 +120,7 @@ it('watch prints when a run ended, if the service says it (C3)', async () => {
 it.each([
   ['20m behind', 20, undefined],
   ['right, and its run stalled', 0, 'no new step for more than 5m, after 30 s/step'],
-])('watch knows how old checkpoints are by the clock of the service: %s', async (_, behind, words) => {
+])('watch measures the age of checkpoints by the clock of the service: %s', async (_, behind, words) => {
   onTestFinished(() => setClockBehind(0));
   const saved = (minutes: number) => new Date(Date.now() - (minutes + 20) * 60_000).toISOString();
   const items = [40, 50].map(step => ({
@@ -142,14 +142,14 @@ it.each([
   expect(notes.split('\n').find(note => note.includes('alarm'))).toBe(words && `sweep: alarm: ${words}`);
 });
 
-it('watch --alarm of a run that has failed says so, and ends as without --alarm', async () => {
+it('watch --alarm of a failed run says so, and exits as without --alarm', async () => {
   const { code, out, notes } = await (await trained(drop, 0, 'failed'))()('watch', ['sweep', '--alarm']);
   expect(code).toBe(exitCodes.failed);
   expect(out).toContain('failed');
   expect(notes).toContain(`sweep: alarm: ${dropMessage}`);
 });
 
-it('watch --alarm stops at the first alarm, although the run goes on', async () => {
+it('watch --alarm stops at the first alarm, even if the run continues', async () => {
   const { code, notes } = await (await trained(drop, 1_000_000))()('watch', ['sweep', '--alarm']);
   expect(code).toBe(8);
   expect(notes).toContain(`sweep: alarm: ${dropMessage}`);
@@ -159,7 +159,7 @@ it.each([
   [26, exitCodes.alarm, 'tutor: alarm: 26 of 40 rollouts failed (65%), more than 20%'],
   [8, exitCodes.done, undefined],
 ])(
-  'evaluate --wait ends with an alarm that holds at the end: %i failed of 40',
+  'evaluate --wait exits with an alarm that holds at the end: %i failed of 40',
   async (failed_rollouts, ends, words) => {
     const run = { eval_run_id: 'evr_1', bench_id: 'b1', display_name: 'tutor', status: 'completed' };
     const live = { scored_rollouts: 40 - failed_rollouts, failed_rollouts, final_reward_mean: 0.9 };
@@ -223,7 +223,7 @@ it.each([
   ],
   ['lists 4 of 40 rollouts as failed', mixed(4), 36, exitCodes.done, undefined],
 ])(
-  'the failed rollouts are judged where the progress lacks them: the service %s',
+  'counts failed rollouts itself if the progress lacks them: the service %s',
   async (_, listed, rewards, ends, words) => {
     const { cli, lists } = await uncounted(listed, rewards);
     for (const alarm of [[], ['--alarm']]) {
@@ -244,7 +244,7 @@ it.each([
   ['lists those with a reward', mixed(29).slice(0, 11), undefined],
   ['lists two of five as failed', mixed(16).toSpliced(0, 13), '16 of 40 rollouts failed (40%), more than 20%'],
 ])(
-  'missing rewards are no failed rollouts while they may be late: the service %s of 40',
+  'does not count missing rewards as failed rollouts while they may be late: the service %s of 40',
   async (_, listed, certain) => {
     vi.useFakeTimers({ toFake: ['Date'] });
     onTestFinished(() => void vi.useRealTimers());
@@ -268,7 +268,7 @@ it.each([
   },
 );
 
-it('watch says that failed rollouts were not checked, and --alarm does not succeed then', async () => {
+it('watch says that failed rollouts were not checked, and --alarm does not exit with 0', async () => {
   const { cli } = await uncounted(undefined, undefined);
   const words = 'not checked: failed rollouts, because their number is unknown.';
   const watched = await cli('watch', ['evr_1']);
@@ -277,7 +277,7 @@ it('watch says that failed rollouts were not checked, and --alarm does not succe
   expect([alarmed.code, alarmed.notes]).toEqual([exitCodes.endUnseen, expect.stringContaining(words)]);
 });
 
-it('judges the mean of an ended evaluation by its rewards where the record has none', async () => {
+it('computes the mean of a completed evaluation from its rewards if the record has none', async () => {
   const outside = 'mean 1.00 is outside 0..0.5';
   const { url } = await uncounted(undefined, 40);
   const cli = cliWithAlarms(url, { evaluation: '0..0.5' });

@@ -16,14 +16,14 @@ async function apiOn(...script: readonly Behaviour[]) {
   return { api, url, requests: server.requests };
 }
 
-it('prints a page with the fields of the contract, and notes the rows that could not be read (C3)', async () => {
+it('prints a page with the fields of the contract, and notes unreadable rows (C3)', async () => {
   const { api } = await apiOn(json({ items: [{ bench_id: 'b1' }, 'nonsense'], has_more: false, next_cursor: null }));
   const { out, notes } = await api(['listBenchmarks']);
   expect(JSON.parse(out)).toEqual({ items: [{ bench_id: 'b1' }], has_more: false, next_cursor: null });
   expect(notes).toBe('1 row in the response could not be read.');
 });
 
-describe('a path that the contract does not have', () => {
+describe('a path outside the contract', () => {
   it.each<[args: string[], method: string, url: string, body: string]>([
     [['/v9/notes'], 'GET', '/base/v9/notes', ''],
     [['v9/notes?tag=a&tag=b%20c'], 'GET', '/base/v9/notes?tag=a&tag=b%20c', ''],
@@ -41,7 +41,7 @@ describe('a path that the contract does not have', () => {
     [['/v9/notes', '--input', '-'], 'POST', '/base/v9/notes', 'from {the input'],
     [['/v9/notes', '--input', '-', '-f', 'dry=1'], 'POST', '/base/v9/notes?dry=1', 'from {the input'],
     [['DELETE', '/v9/notes/1'], 'DELETE', '/base/v9/notes/1', ''],
-  ])('is asked as it is given: %j', async (args, method, url, body) => {
+  ])('is requested as typed: %j', async (args, method, url, body) => {
     const { api, requests } = await apiOn(text('<b>as it came', 200));
     expect(await api(args, { input: 'from {the input' })).toEqual({
       code: exitCodes.done,
@@ -51,7 +51,7 @@ describe('a path that the contract does not have', () => {
     expect(requests).toMatchObject([{ method, url, body, headers: { 'x-api-key': apiKey } }]);
   });
 
-  it('takes a field from a file, and its answer if it is JSON', async () => {
+  it('takes a field from a file, and prints JSON answers', async () => {
     const { api, requests } = await apiOn(json({ id: 'note_1', stars: 5 }));
     const file = join(testFolder(), 'text.txt');
     writeFileSync(file, 'hello\n');
@@ -62,12 +62,12 @@ describe('a path that the contract does not have', () => {
     expect(await other(['/notes', '--field', 'id'])).toMatchObject({ code: exitCodes.failed, out: '' });
   });
 
-  it('cannot act on a terminal', async () => {
+  it('cannot control the terminal', async () => {
     const { api } = await apiOn(text('\u001b[2Jcleared\u0007'));
     expect((await api(['/notes'], { columns: 80 })).out).toBe('cleared\n');
   });
 
-  it('is not written to if only reading is allowed', async () => {
+  it('sends no writes in read-only mode', async () => {
     const { api, requests } = await apiOn(json({}));
     for (const args of [
       ['POST', '/notes'],
@@ -85,14 +85,14 @@ describe('a path that the contract does not have', () => {
     [404, exitCodes.notFound],
     [401, exitCodes.forbidden],
     [409, exitCodes.failed],
-  ])('that is refused with %i ends with %i', async (status, code) => {
+  ])('refused with %i exits with %i', async (status, code) => {
     const { api } = await apiOn(refusal(status, 'some_error', 'some_code'));
     const outcome = await api(['/notes']);
     expect(outcome).toMatchObject({ code, out: '' });
     expect(outcome.notes).toMatch(/^benchtop: ./);
   });
 
-  it('is sent again only if that is harmless', async () => {
+  it('retries only safe requests', async () => {
     const { api, requests } = await apiOn(json({}, 503, { 'retry-after': '0' }), json({}, 503, { 'retry-after': '0' }));
     expect((await api(['POST', '/notes'])).code).toBe(exitCodes.endUnseen);
     expect(requests).toHaveLength(1);
@@ -104,7 +104,7 @@ it.each([
   [['createChatCompletion', 'max_tokens=9007199254740993'], 'max_tokens'],
   [['createChatCompletion', '--body', '{"seed": 9007199254740993}'], 'the body'],
   [['/v9/notes', '-F', 'at=[1e400]'], 'at'],
-])('a number that JSON would round is not sent: %j', async (args, what) => {
+])('does not send a number that JSON would round: %j', async (args, what) => {
   const { api, requests } = await apiOn(json({}));
   const { code, notes } = await api(args);
   expect(code).toBe(exitCodes.usage);
@@ -112,7 +112,7 @@ it.each([
   expect(requests).toEqual([]);
 });
 
-it('a whole body goes to another path with its numbers as typed', async () => {
+it('sends a whole body to another path with its numbers as typed', async () => {
   const { api, requests } = await apiOn(json({}));
   await api(['/v9/notes', '--body', '{"seed": 9007199254740993}']);
   expect(requests[0]?.body).toBe('{"seed": 9007199254740993}');
@@ -121,7 +121,7 @@ it('a whole body goes to another path with its numbers as typed', async () => {
 describe('--include', () => {
   const headers = { 'x-request-id': 'req_1', 'set-cookie': 'session=secret', 'x-echo': apiKey };
 
-  it('prints the status and the headers first, without secrets', async () => {
+  it('prints the status and headers first, without secrets', async () => {
     const { api } = await apiOn(json({ items: [], has_more: false }, 200, headers));
     for (const words of [['listBenchmarks'], ['/api/v1/other']]) {
       const { code, out, notes } = await api([...words, '-i']);
@@ -134,7 +134,7 @@ describe('--include', () => {
     }
   });
 
-  it('prints them of a refusal too', async () => {
+  it('prints them for a refusal too', async () => {
     const { api } = await apiOn(refusal(422, 'invalid_request_error', 'nope', {}, headers));
     const { code, out, notes } = await api(['listBenchmarks', '--include']);
     expect(code).toBe(exitCodes.usage);
@@ -143,7 +143,7 @@ describe('--include', () => {
   });
 });
 
-it('takes a whole address of the service in place of a path', async () => {
+it('takes a full URL of the service in place of a path', async () => {
   const { api, requests, url } = await apiOn(json({ items: [], has_more: false, next_cursor: null }));
   for (const words of [[`${url}/api/v1/benchmarks?limit=1`], ['GET', `${url}/api/v9/other?a=%20b`, 'c=d']]) {
     expect(await api(words)).toMatchObject({ code: exitCodes.done, notes: '' });

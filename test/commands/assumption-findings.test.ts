@@ -31,7 +31,7 @@ const assumptionsOf = async (
   return findings.flatMap(({ about, state, words }) => (about === 'assumptions' ? [`${state} ${words}`] : []));
 };
 
-it('says of each assumption what the service does with it, or that only a write would show it (C4)', async () => {
+it('says what the service does for each assumption, or that only a write would show it (C4)', async () => {
   const follows = await assumptionsOf(
     query => {
       const from = Number(query.get('cursor') ?? 0);
@@ -58,7 +58,7 @@ it('says of each assumption what the service does with it, or that only a write 
   ]);
 });
 
-it('takes steps that are always sent for no fault', async () => {
+it('does not report steps that are always sent', async () => {
   const trajectory = { trajectory_id: 'traj_1', steps: [{ step_index: 0, messages: [] }] };
   const found = await assumptionsOf(
     () => ({ items }),
@@ -71,7 +71,7 @@ it('takes steps that are always sent for no fault', async () => {
   expect(found).toContain('note the service sends all steps of a trajectory: it ignores include_steps.');
 });
 
-it('asks for one benchmark once', async () => {
+it('requests one benchmark once', async () => {
   const asked: string[] = [];
   const found = await assumptionsOf(query => {
     asked.push([...query.keys()].sort().join());

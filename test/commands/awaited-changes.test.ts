@@ -33,7 +33,7 @@ const lines = (out: string): unknown[] =>
     .split('\n')
     .map(line => JSON.parse(line));
 
-it('cancel follows each run to its end, and takes one that had ended for done', async () => {
+it('cancel follows each run to its end, and counts a completed one as done', async () => {
   const cli = await cliTo({
     'GET /api/v1/eval/evr_1': [run('evr_1', 'running'), run('evr_1', 'cancelling'), run('evr_1', 'cancelled')],
     'POST /api/v1/eval/evr_1/cancel': [json({ eval_run_id: 'evr_1', status: 'cancelling' })],
@@ -59,7 +59,7 @@ it('cancel follows each run to its end, and takes one that had ended for done', 
   expect(failed.notes).toContain('first: failed');
 });
 
-it('cancel says of a run that succeeded by itself that it ended, not that it was cancelled (C7)', async () => {
+it('cancel says that a run which succeeded meanwhile ended, not that it was cancelled (C7)', async () => {
   const cli = await cliTo({
     'GET /api/v1/train/trn_1': [training('running'), training('succeeded')],
     'POST /api/v1/train/trn_1/cancel': [json({ training_run_id: 'trn_1', status: 'cancel_signaled' })],
@@ -76,7 +76,7 @@ it('cancel says of a run that succeeded by itself that it ended, not that it was
   );
 });
 
-it('cancel follows what an earlier request is cancelling, though the service refuses another', async () => {
+it('cancel follows a cancellation in progress, even if the service refuses another', async () => {
   const cli = await cliTo({
     'GET /api/v1/eval/evr_1': [run('evr_1', 'cancelling'), run('evr_1', 'cancelling'), run('evr_1', 'cancelled')],
     'POST /api/v1/eval/evr_1/cancel': [refusal(409, 'conflict_error', 'already_cancelling')],
@@ -85,7 +85,7 @@ it('cancel follows what an earlier request is cancelling, though the service ref
   expect({ code, out, notes }).toEqual({ code: exitCodes.done, out: 'cancelled\n', notes: 'run evr_1: cancelled' });
 });
 
-it('cancel takes a run that had failed before for ended, though the service accepts the request', async () => {
+it('cancel counts an already failed run as ended, even if the service accepts the request', async () => {
   const cli = await cliTo({
     'GET /api/v1/eval/evr_1': [run('evr_1', 'failed')],
     'POST /api/v1/eval/evr_1/cancel': [json({ eval_run_id: 'evr_1', status: 'failed' })],
@@ -95,7 +95,7 @@ it('cancel takes a run that had failed before for ended, though the service acce
   expect(notes).toBe('run run evr_1 (evr_1) has already ended: failed.');
 });
 
-it('a label of several lines makes no line of its own', async () => {
+it('prints a label with line breaks on one line', async () => {
   const stop = new AbortController();
   const named = (status: string) => json({ training_run_id: 'trn_1', display_name: 'first\nbenchtop: done', status });
   const cli = await cliTo({
@@ -135,7 +135,7 @@ it.each([
   ['another', [{ deployment_id: 'dep_2', checkpoint_step: 15, is_active: true }], 'dep_2 (step 15) serves tutor now.'],
   ['none', [{ deployment_id: 'dep_2', is_active: false }], 'Nothing serves tutor now.'],
   ['none, in a list that is behind', [{ deployment_id: 'dep_1', is_active: true }], 'Nothing serves tutor now.'],
-])('undeploy says what serves the slug afterwards: %s', async (_, left, words) => {
+])('undeploy says what serves the slug now: %s', async (_, left, words) => {
   const rows = left.map(row => ({ ...row, model_slug: 'tutor', status: 'DEPLOYED' }));
   const cli = await cliTo({
     'GET /api/v1/deploy': [json({ items: rows, has_more: false })],
@@ -147,7 +147,7 @@ it.each([
   expect(notes.split('\n').at(-1)).toBe(words);
 });
 
-it('undeploy --yes reads the record once, also where it may be in production', async () => {
+it('undeploy --yes reads the record once, even if the deployment may be in production', async () => {
   let reads = 0;
   const cli = await cliTo({
     'GET /api/v1/deploy/dep_1': [
@@ -162,7 +162,7 @@ it('undeploy --yes reads the record once, also where it may be in production', a
   expect(reads).toBe(1);
 });
 
-it('undeploy says where only the record was kept, and does not know what an empty answer means', async () => {
+it('undeploy says if only the record was kept, and that an empty answer is unclear', async () => {
   const cli = await cliTo({
     'GET /api/v1/deploy/dep_1': [deployment('dep_1', { status: 'DEPLOYED' })],
     'DELETE /api/v1/deploy/dep_1': [json({ deployment_id: 'dep_1', row_deleted: false })],
@@ -184,7 +184,7 @@ it('undeploy says where only the record was kept, and does not know what an empt
   });
 });
 
-it('reward reports a refusal in a successful answer, and an empty one', async () => {
+it('reward reports a refusal inside a successful answer, and an empty answer', async () => {
   const path = 'POST /api/v1/trajectories/traj_1/rewards';
   const cli = await cliTo({ [path]: [json({ ok: false, status: 'rejected' }), text('')] });
   expect(await cli('reward', ['traj_1', 'quality', '1'])).toMatchObject({
@@ -210,7 +210,7 @@ it('undeploy waits without a status, and prints none, until the deployment is go
   });
 });
 
-it('the ids are printed at the end of --timeout, whether the service answers or not', async () => {
+it('prints the ids when --timeout expires, whether the service answers or not', async () => {
   let isUp = (): void => {};
   const cli = await cliTo({
     'GET /api/v1/train/trn_1': [training('running'), training('cancelling')],
@@ -232,7 +232,7 @@ it('the ids are printed at the end of --timeout, whether the service answers or 
   );
 });
 
-it('at the end of --timeout it says what was not changed, and what may have been', async () => {
+it('says when --timeout expires what was not changed, and what may have been', async () => {
   let isUp = (): void => {};
   const cli = await cliTo({
     'GET /api/v1/train/trn_1': [() => isUp()],

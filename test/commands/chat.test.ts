@@ -6,7 +6,7 @@ import { cliOn } from './cli.ts';
 const answerOf = (model: string) =>
   json({ model, choices: [{ index: 0, message: { role: 'assistant', content: 'hi' } }] });
 
-it.each([[[]], [['--json']]])('names the model that answered, if it is not the one that was asked: %j', async flags => {
+it.each([[[]], [['--json']]])('names the model that answered, if it is not the one asked for: %j', async flags => {
   const asked = async (model: string) => {
     const server = await hostileServer(answerOf(model));
     const cli = cliOn({ baseUrl: server.url, apiKey: 'sk-test-sk-test' });
@@ -19,7 +19,7 @@ it.each([[[]], [['--json']]])('names the model that answered, if it is not the o
   expect(await asked('vendor/base')).toMatchObject({ code: 0, notes: '' });
 });
 
-it('names the own address of a deployment that does not answer there, not a setting', async () => {
+it('names the address of a deployment that does not answer, not a setting', async () => {
   const record = { deployment_id: 'dep_1', model_slug: 'tutor', is_active: false };
   const failed = async (host: string) => {
     const server = await hostileServer(json({ ...record, playground_endpoint_url: `${host}/p/dep_1` }));
@@ -32,7 +32,7 @@ it('names the own address of a deployment that does not answer there, not a sett
   expect(await failed(locked.url)).toMatch(/None was sent.*with a token\.( \(request \S+\))?$/);
 });
 
-it('names the deployments of a slug that none of them serves', async () => {
+it('lists the deployments of a slug that none of them serves', async () => {
   const items = [{ deployment_id: 'dep_1', model_slug: 'tutor', is_active: false, status: 'DEPLOYED' }];
   const server = await hostileServer((response, incoming) => {
     const answer =

@@ -166,7 +166,7 @@ const worlds = fc
   );
 
 describe('a word for a checkpoint (A6)', () => {
-  it('means the same to every command, and on every machine', async () => {
+  it('means the same in every command and on every machine', async () => {
     await fc.assert(
       fc.asyncProperty(worlds, fc.array(names), names, fc.nat(), async (world, seen, other, seed) => {
         const { runs, idOf } = world;
@@ -200,7 +200,7 @@ describe('a word for a checkpoint (A6)', () => {
     idOf: (run, step) => `ckpt_${run}_${step}`,
   };
 
-  it('is the id before a training run of that name', async () => {
+  it('is an id before the name of a training run', async () => {
     const { context } = machine(three, ['ckpt_0_6']);
     expect(await meanings('ckpt_0_6', context)).toEqual({
       ...{ deploy: 'ckpt_0_6', evaluate: 'ckpt_0_6', get: 'ckpt_0_6', show: 'ckpt_0_6' },
@@ -208,7 +208,7 @@ describe('a word for a checkpoint (A6)', () => {
     expect(await findCheckpoint('ckpt_0_6@latest', context)).toMatchObject({ id: 'ckpt_2_9' });
   });
 
-  it('is the step of a training run by its id, before one of the whole name', async () => {
+  it('is a step of a training run by its id, before a run with that whole name', async () => {
     const { context } = machine({
       ...three,
       runs: [
@@ -219,7 +219,7 @@ describe('a word for a checkpoint (A6)', () => {
     expect(await findCheckpoint('0b@6', context)).toMatchObject({ id: 'ckpt_0_6' });
   });
 
-  it('says how to give each of two meanings, and both ways work', async () => {
+  it('that has two meanings is refused with a spelling for each, and both work', async () => {
     const { context } = machine(three);
     await expect(findCheckpoint('a@6', context)).rejects.toThrow(
       'a@6 has 2 meanings. Give trn_2 for the training run with this name, or trn_1@6 for checkpoint 6 of training run a.',
@@ -228,7 +228,7 @@ describe('a word for a checkpoint (A6)', () => {
     expect(await findCheckpoint('trn_1@6', context)).toMatchObject({ id: 'ckpt_0_6' });
   });
 
-  it('says of an id that there is not how to give a training run of that name', async () => {
+  it('that looks like a missing id says how to name a training run called that', async () => {
     const { context } = machine({ ...three, runs: [{ id: 'trn_1', name: 'cp-1', steps: [1] }] });
     await expect(deployableCheckpoint('cp-1', context)).rejects.toThrow(
       'There is no checkpoint cp-1. Nothing was changed. If it is the name of a training run, give cp-1@latest for its last checkpoint.',
@@ -242,7 +242,7 @@ describe('a word for a checkpoint (A6)', () => {
   };
   const list = ['listBenchmarks', 'listTrainingRuns'];
 
-  it('is searched for in the training run that it was seen in, before 300 others', async () => {
+  it('is searched first in the training run it was last seen in, before 300 others', async () => {
     const { context, asked } = machine(many);
     rememberCheckpoints('trn_250', [{ checkpoint_id: 'ckpt_250_6', step_index: 6 }], context.memory);
     const found = { id: 'ckpt_250_6', step: 6, run: { training_run_id: 'trn_250' } };

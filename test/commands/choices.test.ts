@@ -17,7 +17,7 @@ function saveChat(home: string, id: string, choices: readonly Choice[]): void {
   memory.close();
 }
 
-it('counts the choices of all conversations by two models, and prints each', async () => {
+it('counts the choices between two models over all conversations, and prints each', async () => {
   const home = testFolder();
   const models = ['acme/tutor', 'acme/base'] as const;
   const [one, other] = models;

@@ -38,7 +38,7 @@ const lines = (text: string): string[] => text.split('\n').slice(0, -1);
 
 describe('list', () => {
   it.each(resources.filter(({ needs }) => !needs).map(({ names }) => names[0]))(
-    'gives %s as JSON that can be read',
+    'prints %s as valid JSON',
     async name => {
       const { code, out } = await cli('list', [name, '--json']);
       expect(code).toBe(0);
@@ -46,7 +46,7 @@ describe('list', () => {
     },
   );
 
-  it('gives a table with a header, whole if it is piped and cut if there is a terminal', async () => {
+  it('prints a table with a header, whole in a pipe and cut in a terminal', async () => {
     const whole = lines((await cli('list', ['benchmarks', '--wide'])).out);
     expect(whole[0]).toMatch(/^BENCHMARK\tFAMILY\t.*\tID$/);
     expect(whole).toHaveLength(8);
@@ -76,12 +76,12 @@ describe('list', () => {
     expect(all.notes).toBe('');
   });
 
-  it('pages through what the service gives in pages', async () => {
+  it('pages through long lists', async () => {
     const { out } = await cli('list', ['trajectories', '--run', 'first', '--ids', '--limit', '20']);
     expect(new Set(lines(out)).size).toBe(20);
   });
 
-  it('writes files: CSV with times as the service has them', async () => {
+  it('writes files: CSV with the times of the service', async () => {
     const { out } = await cli('list', [
       'runs',
       '--benchmark',
@@ -107,13 +107,13 @@ describe('list', () => {
     [['runs', '--nonsense'], /Unknown option '--nonsense'/],
     [['runs', '--filter', '/(/'], /Not a regular expression: Unterminated group/],
     [[], /An argument is missing\. Usage: benchtop list WHAT/],
-  ])('says what is wrong with %j', async (args, words) => {
+  ])('explains what is wrong with %j', async (args, words) => {
     const { code, out, notes } = await cli('list', args);
     expect({ code, out }).toEqual({ code: exitCodes.usage, out: '' });
     expect(notes).toMatch(words);
   });
 
-  it('says so if there is nothing', async () => {
+  it('says that a list is empty', async () => {
     const { code, notes } = await cli('list', ['deployments', '--status', 'FAILED']);
     expect(code).toBe(0);
     expect(notes).toContain('No deployments match.');
@@ -130,7 +130,7 @@ describe('get', () => {
     expect((await cli('get', ['model', 'benchtop/tutor-base'])).out).toContain('Tutor Base');
   });
 
-  it('gives one field alone, for a shell to take', async () => {
+  it('prints one field alone, for a shell', async () => {
     expect((await cli('get', [runId, '--field', 'status'])).out).toBe('completed\n');
     const { out } = await cli('api', ['getEvalRun', `eval_run_id=${runId}`, '--field', 'reward_mean']);
     expect(Number(out)).toBeGreaterThanOrEqual(0);
@@ -143,7 +143,7 @@ describe('get', () => {
     expect(missing.notes).toContain('There is no field failure.code.more');
   });
 
-  it('shows a trajectory with all that was said', async () => {
+  it('shows a trajectory with all its messages', async () => {
     const [id = ''] = lines((await cli('list', ['trajectories', '--run', runId, '--ids', '--limit', '1'])).out);
     const { out } = await cli('get', [id], { columns: 60 });
     expect(out).toMatch(/Step 0 [^\n]*\nsystem[^\n]*\n.*\nuser[^\n]*\n.*\nassistant/s);
@@ -157,13 +157,13 @@ describe('get', () => {
     [['what'], exitCodes.notFound, /There is no benchmark, .* or deployment what/],
     [['images', 'x'], exitCodes.usage, /benchtop list images --benchmark ID lists them/],
     [[], exitCodes.usage, /Usage: benchtop get \[WHAT\] ID\|NAME/],
-  ])('says what is wrong with %j', async (args, code, words) => {
+  ])('explains what is wrong with %j', async (args, code, words) => {
     const outcome = await cli('get', args);
     expect(outcome).toMatchObject({ code, out: '' });
     expect(outcome.notes).toMatch(words);
   });
 
-  it('finds names that look like ids of another or of the same kind (B1)', async () => {
+  it('finds names that look like ids of the same or another kind (B1)', async () => {
     const evaluation = ['startEval', `bench_id=${benchId}`, 'model_slug=benchtop/tutor-base', 'display_name=train-1'];
     const { eval_run_id: id } = JSON.parse((await cli('api', evaluation)).out);
     const options = JSON.stringify({ num_steps: 1, train_batch_size: 2, samples_per_instance: 2 });
@@ -191,7 +191,7 @@ describe('get', () => {
     expect(await elsewhere('delete', [id, '--yes'])).toMatchObject({ code: 0 });
   });
 
-  it('does not choose between two of the same name', async () => {
+  it('does not choose between two resources of one name', async () => {
     const start = ['startEval', `bench_id=${benchId}`, 'model_slug=benchtop/tutor-base', 'display_name=twice'];
     for (let time = 0; time < 2; time += 1) await cli('api', start);
     const { code, notes } = await cli('get', ['run', 'twice']);
@@ -222,7 +222,7 @@ describe('watch', () => {
     );
   });
 
-  it('ends with 1 if it ends badly, with 124 if it does not end in time', async () => {
+  it('exits with 1 for a bad end, with 124 if the end does not come in time', async () => {
     const id = await train(2_000);
     const late = await cli('watch', [id, '--timeout', '2'], { onPrint: timeIsUp() });
     expect(late.code).toBe(exitCodes.timeout);
@@ -231,7 +231,7 @@ describe('watch', () => {
     expect((await cli('watch', [id])).code).toBe(exitCodes.failed);
   });
 
-  it('ends with 130 if the user has had enough', async () => {
+  it('exits with 130 if the user interrupts it', async () => {
     const id = await train(2_000);
     const stop = new AbortController();
     const { code, notes } = await cli('watch', [id], { signal: stop.signal, onPrint: () => stop.abort() });
@@ -244,7 +244,7 @@ describe('watch', () => {
     [new Interruption(exitCodes.terminated), exitCodes.terminated],
     [new Interruption(exitCodes.hungUp), exitCodes.hungUp],
     [undefined, exitCodes.interrupted],
-  ])('and what --wait has started is named if it is interrupted by %s', async (reason, expected) => {
+  ])('names what --wait has started if it is interrupted by %s', async (reason, expected) => {
     const stop = new AbortController();
     const words = ['t-words', '-m', 'benchtop/tutor-base', '-o', 'num_steps=2000', '--name', 'endless', '--wait'];
     const onNote = (text: string): void => void (text.startsWith('endless is trn_') && stop.abort(reason));
@@ -271,7 +271,7 @@ describe('watch', () => {
     expect(await cli('watch', [])).toEqual({ code: 0, out: '', notes: 'Nothing is running.' });
   });
 
-  it('watches all of a kind that runs', async () => {
+  it('watches everything of a kind that runs', async () => {
     await watchOne('training');
     expect(await cli('watch', ['runs'])).toEqual({ code: 0, out: '', notes: 'Nothing is running.' });
   });
@@ -283,7 +283,7 @@ describe('watch', () => {
     expect(notes).not.toContain('(listTrajectories)');
   });
 
-  it('keeps asking if the service does not answer for a while, less and less often', async () => {
+  it('keeps polling if the service does not answer for a while, less and less often', async () => {
     const seen = { id: 'trn_1', label: 'first', done: 2, total: 2, mean: undefined };
     const answers = [
       () => Promise.reject(new NetworkError('the service is not there', {})),
@@ -393,20 +393,20 @@ describe('watch', () => {
     [['evr_nothing'], exitCodes.notFound, /evr_nothing/],
     [[' '], exitCodes.usage, /One of the ids is empty/],
     [['evr_nothing', '--timeout', 'soon'], exitCodes.usage, /--timeout takes a number above 0/],
-  ])('says what is wrong with %j', async (args, code, words) => {
+  ])('explains what is wrong with %j', async (args, code, words) => {
     const outcome = await cli('watch', args);
     expect(outcome.code).toBe(code);
     expect(outcome.notes).toMatch(words);
   });
 
-  it('takes a name, and a kind before it', async () => {
+  it('takes a name, with a kind before it', async () => {
     for (const words of [['t-words'], ['benchmark', 't-words']]) {
       const { code, out } = await cli('watch', words);
       expect([code, out]).toEqual([exitCodes.done, expect.stringContaining('ready')]);
     }
   });
 
-  it('takes a kind alone for all that runs of it', async () => {
+  it('takes a kind alone for all running ones of that kind', async () => {
     for (const kind of ['deployments', 'runs']) {
       expect(await cli('watch', [kind])).toMatchObject({
         code: exitCodes.done,
@@ -416,7 +416,7 @@ describe('watch', () => {
     }
   });
 
-  it('ends at an end time whose status is not known', async () => {
+  it('ends at an end time even if the status is unknown', async () => {
     const notes: string[] = [];
     const seen = { id: 'evr_1', label: 'odd', status: 'exploded', done: 1, total: 4, mean: undefined };
     const readState = async () => ({ ...seen, endTime: '2026-03-04T05:06:07Z' });
@@ -436,7 +436,7 @@ describe('watch', () => {
     expect(notes).toEqual([expect.stringContaining('its status exploded does not show how it ended')]);
   });
 
-  it('ends if the service says no status', async () => {
+  it('ends if the service reports no status', async () => {
     const notes: string[] = [];
     const none = { status: undefined, done: undefined, total: undefined, mean: undefined };
     const readState = async () => ({ id: 'evr_1', label: 'old', ...none });
@@ -458,7 +458,7 @@ describe('watch', () => {
 });
 
 describe('chat', () => {
-  it('writes the answer of a model, asked by words or through a pipe', async () => {
+  it('prints the answer of a model, asked by arguments or through a pipe', async () => {
     const asked = ['benchtop/tutor-base', '--max-tokens', '4', '--temperature', '0'];
     const byArguments = await cli('chat', [...asked, 'opposite:', 'hot?']);
     expect(byArguments.code).toBe(0);
@@ -469,7 +469,7 @@ describe('chat', () => {
     expect(`${JSON.parse(whole.out).choices[0].message.content}\n`).toBe(byArguments.out);
   });
 
-  it('takes any word of the text as it is, and known flags also behind it', async () => {
+  it('takes any word of the text literally, and known flags even after it', async () => {
     const server = await hostileServer(json({ choices: [{ message: { role: 'assistant', content: 'helps' } }] }));
     const { code } = await cliOn({ baseUrl: server.url, apiKey: 'key' })(
       'chat',
@@ -489,7 +489,7 @@ describe('chat', () => {
     [['benchtop/tutor-base', 'x', '--temperature', 'hot'], exitCodes.usage, /--temperature takes a number/],
     [['benchtop/tutor-base', 'x', '--top-p', '3'], exitCodes.usage, /top_p/],
     [['no-such-model', 'x'], exitCodes.notFound, /no-such-model/],
-  ])('says what is wrong with %j', async (args, code, words) => {
+  ])('explains what is wrong with %j', async (args, code, words) => {
     const outcome = await cli('chat', args);
     expect(outcome.code).toBe(code);
     expect(outcome.notes).toMatch(words);
@@ -506,7 +506,7 @@ describe('upload', () => {
     files: ['data/a.txt'],
   });
 
-  it('makes a benchmark of a folder, which can be watched until it is ready', async () => {
+  it('makes a benchmark from a folder, which can be watched until it is ready', async () => {
     const folder = testFolder();
     mkdirSync(join(folder, 'data'));
     writeFileSync(join(folder, 'data', 'a.txt'), 'hello');
@@ -518,7 +518,7 @@ describe('upload', () => {
     expect((await cli('list', ['images', '--benchmark', id, '--columns', 'task,status'])).out).toMatch(/one\tready/);
   });
 
-  it('names a missing secret once, also if it waits', async () => {
+  it('names a missing secret once, even if it waits', async () => {
     const folder = testFolder();
     const manifest = {
       name: 'locked',
@@ -551,7 +551,7 @@ describe('upload', () => {
     expect(asData.notes).toContain(`"exit_code":${exitCodes.failed}`);
   });
 
-  it('says the id also where everything had been sent before, and the manifest was refused', async () => {
+  it('names the id even if everything was sent before and the manifest is refused', async () => {
     const folder = testFolder();
     const words = { kind: 'word_share', letter: 't' };
     const say = (name: string, split: string, grader: object) => ({
@@ -576,7 +576,7 @@ describe('upload', () => {
     expect(again).toMatchObject({ bench_id: expect.stringMatching(/^bench_/), files: 1, phase: 'done' });
   });
 
-  it('makes another benchmark of a folder that was ingested otherwise only where --new says so', async () => {
+  it('makes a second benchmark from a folder that was ingested with other options only with --new', async () => {
     const folder = testFolder();
     const write = (name: string): void =>
       writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ name: 'other', tasks: [task(name)] }));
@@ -604,7 +604,7 @@ describe('upload', () => {
     expect(out).not.toContain(benchId);
   });
 
-  it('sends trajectories, reports the outcome of each line and keeps those that failed', async () => {
+  it('sends trajectories, reports the outcome of each line and saves those that failed', async () => {
     const folder = testFolder();
     const path = join(folder, 'talk.jsonl');
     const good = { messages: [{ role: 'user', content: 'hi' }], status: 'completed' };
@@ -632,7 +632,7 @@ describe('upload', () => {
     [['package.json', '--dataset', 'x', '--new', '--resend-unknown'], /--new cannot be used with/],
     [['.', '--resend-unknown'], /--resend-unknown is for a file of trajectories/],
     [[], /Usage: benchtop upload PATH/],
-  ])('says what is wrong with %j', async (args, words) => {
+  ])('explains what is wrong with %j', async (args, words) => {
     const { code, notes } = await cli('upload', args);
     expect(code).toBe(exitCodes.usage);
     expect(notes).toMatch(words);
@@ -653,7 +653,7 @@ describe('api', () => {
     });
   });
 
-  it('takes operations by name and by path, and values as the contract wants them', async () => {
+  it('takes operations by name and by path, and values as the contract defines them', async () => {
     const byName = JSON.parse((await cli('api', ['listBenchmarks', 'limit=2', 'search=words'])).out);
     const byPath = JSON.parse((await cli('api', ['get', '/api/v1/benchmarks?limit=2&search=words'])).out);
     expect(byPath).toEqual(byName);
@@ -663,7 +663,7 @@ describe('api', () => {
     expect(JSON.parse(run.out).eval_run_id).toBe(runId);
   });
 
-  it('takes a body whole, from a file or a pipe, and keeps a secret to itself', async () => {
+  it('takes a whole body from a file or a pipe, and prints no secret', async () => {
     const body = { name: 'TOKEN', value: 'very-secret-value' };
     const piped = await cli('api', ['createSecret', '--body', '-'], { input: JSON.stringify(body) });
     expect(JSON.parse(piped.out).secret).toMatchObject({ name: 'TOKEN', byte_length: 17 });
@@ -685,7 +685,7 @@ describe('api', () => {
     [['createChatCompletion', 'model=m', 'messages=[]', 'stream=true'], exitCodes.usage, /benchtop chat/],
     [['logReward', 'trajectory_id=t', 'reward=1', '--token-env', 'NOT_SET'], exitCodes.forbidden, /NOT_SET is not set/],
     [['getEvalRun', 'eval_run_id=evr_1'], exitCodes.notFound, /evr_1/],
-  ])('says what is wrong with %j', async (args, code, words) => {
+  ])('explains what is wrong with %j', async (args, code, words) => {
     const outcome = await cli('api', args);
     expect(outcome).toMatchObject({ code, out: '' });
     expect(outcome.notes).toMatch(words);
@@ -693,7 +693,7 @@ describe('api', () => {
 });
 
 describe('doctor', () => {
-  it('finds nothing wrong with what works, a model too', async () => {
+  it('finds nothing wrong with a working service, including a model', async () => {
     const { code, out } = await cli('doctor', ['--model', 'benchtop/tutor-base']);
     expect(out).toMatch(/^ok +service +http.* responds and accepts the key/m);
     expect(out).toMatch(/^ok +inference/m);
@@ -701,7 +701,7 @@ describe('doctor', () => {
     expect(code).toBe(0);
   });
 
-  it('says what is wrong: a key that is refused, settings that cannot be read, a model that is none', async () => {
+  it('names a refused key, unreadable settings and a model that does not exist', async () => {
     const wrong = await cliOn({ baseUrl: service.baseUrl, apiKey: 'wrong-key-wrong-key' })('doctor', ['--json']);
     expect(wrong.code).toBe(1);
     expect(JSON.parse(wrong.out)).toEqual({ ok: false, findings: expect.any(Array) });
@@ -714,7 +714,7 @@ describe('doctor', () => {
     expect((await cli('doctor', ['--model', 'nobody'])).out).toMatch(/^fail +inference/m);
   });
 
-  it('refuses what the workbench refuses to start with', async () => {
+  it('refuses the settings that the workbench refuses', async () => {
     const settings = testFolder();
     writeFileSync(join(settings, 'config.json'), JSON.stringify({ keys: { 'nope.nothing': ['x'] } }));
     const { code, out } = await cli('doctor', [], { environment: { BENCHTOP_CONFIG_DIR: settings } });
@@ -726,7 +726,7 @@ describe('doctor', () => {
 });
 
 describe('failures', () => {
-  it('have exit codes that a script can distinguish', async () => {
+  it('have exit codes that a script can tell apart', async () => {
     const wrong = cliOn({ baseUrl: service.baseUrl, apiKey: 'wrong-key-wrong-key' });
     expect((await wrong('list', ['benchmarks'])).code).toBe(exitCodes.forbidden);
     const unreachable = cliOn({ baseUrl: 'http://127.0.0.1:9', apiKey: 'key-key-key-key' });
@@ -738,7 +738,7 @@ describe('failures', () => {
     });
   });
 
-  it('name the setting that the address or the key comes from', async () => {
+  it('name the setting that holds the address or the key', async () => {
     const home = testFolder();
     const key = join(home, 'key');
     writeFileSync(key, 'wrong-key-wrong-key\n', { mode: 0o600 });
@@ -778,7 +778,7 @@ describe('failures', () => {
     }
   });
 
-  it('and a cursor that comes again end a list', async () => {
+  it('end a list at a cursor that repeats', async () => {
     const page = (name: string, next_cursor: string) =>
       json({ items: [{ bench_id: `bench_${name}` }], has_more: true, next_cursor });
     const server = await hostileServer(page('a', '1'), page('b', '2'), page('c', '1'));
@@ -788,7 +788,7 @@ describe('failures', () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  it('and new cursors that bring the same rows forever end a list, with a word', async () => {
+  it('end a list that gets new cursors for the same rows, with a message', async () => {
     let asked = 0;
     const server = await hostileServer((response, request) => {
       asked += 1;
@@ -805,7 +805,7 @@ describe('failures', () => {
     expect(notes).toContain(`${asked - 1} rows with a duplicate id`);
   });
 
-  it('without a status have none, where the service says none', async () => {
+  it('print no status if the service sends none', async () => {
     const rows = [{ eval_run_id: 'evr_1', bench_id: 'b', display_name: 'first' }];
     const server = await hostileServer(json({ items: rows, has_more: false, next_cursor: null }));
     const far = cliOn({ baseUrl: server.url, apiKey: 'key-key-key-key' });
@@ -813,7 +813,7 @@ describe('failures', () => {
     expect((await far('list', ['runs'], { columns: 100 })).out).not.toContain('unknown');
   });
 
-  it('and hostile text do not reach the terminal unchanged', async () => {
+  it('never print hostile text unchanged', async () => {
     const evil = '\u001b]0;owned\u0007\u001b[2Jbench\u202e\u009b31m';
     const rows = [{ bench_id: 'bench_1', label: evil, family: 'x\r\ny' }];
     const server = await hostileServer(json({ items: rows, has_more: false, next_cursor: null }));

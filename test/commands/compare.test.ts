@@ -40,7 +40,7 @@ async function cliWith(
 const all = (reward: number) => ({ rewards: Array<number>(20).fill(reward) });
 
 it.each(['test', 'validation'])(
-  'says where the %s tasks may have chosen the checkpoint that they measure',
+  'says if the %s tasks may have chosen the checkpoint that they measure',
   async split => {
     const made = { reward_mean: 1, split: 'test', parent_checkpoint_id: 'ckpt_1', training_run_id: 'trn_1' };
     const runs = { evr_base: { ...all(0), split: 'test' }, evr_new: { ...all(1), ...made, lost: false } };
@@ -70,7 +70,7 @@ it.each(['test', 'validation'])(
   },
 );
 
-it('says why rewards are not compared, and what the shared tasks say', async () => {
+it('says why rewards are not compared, and what the shared tasks show', async () => {
   const tasks = (from: number, count: number, reward: number | null, named = true) =>
     Array.from({ length: count }, (_, index) => ({
       trajectory_id: `${from}_${index}`,
@@ -124,7 +124,7 @@ it('names the model, the checkpoint and its step, in every form', async () => {
   });
 });
 
-it('names an evaluated checkpoint after its training run, as the list of runs does', async () => {
+it('names an evaluated checkpoint after its training run, like the list of runs', async () => {
   const trained = { base_model_slug: 'acme/small', parent_checkpoint_id: 'ckpt_1', training_run_id: 'trn_1', step: 6 };
   const runs = { evr_base: all(0), evr_new: { ...all(1), ...trained }, evr_third: all(0.5) };
   const training = { training_run_id: 'trn_1', display_name: 'long words', status: 'completed' };
@@ -136,7 +136,7 @@ it('names an evaluated checkpoint after its training run, as the list of runs do
   expect((await cli('compare', ['evr_base', 'evr_new', '--json'])).out).not.toContain('trained_in');
 });
 
-it.each(['getEvalRun', 'getTrajectoryRewards'])('names the run that %s does not find', async lost => {
+it.each(['getEvalRun', 'getTrajectoryRewards'])('names the run that %s cannot find', async lost => {
   const cli = await cliWith({
     evr_base: all(0),
     ...(lost === 'getTrajectoryRewards' && { evr_new: { ...all(1), lost } }),
@@ -146,7 +146,7 @@ it.each(['getEvalRun', 'getTrajectoryRewards'])('names the run that %s does not 
   expect(notes).toContain('evr_new');
 });
 
-it('reads both runs at the same time', async () => {
+it('reads both runs in parallel', async () => {
   const both = Promise.withResolvers<void>();
   const asked = new Set<string>();
   const cli = await cliWith({ evr_base: all(0), evr_new: all(1) }, {}, id => {
@@ -157,7 +157,7 @@ it('reads both runs at the same time', async () => {
   expect((await cli('compare', ['evr_base', 'evr_new'])).code).toBe(exitCodes.done);
 });
 
-it('compares up to eight runs at once, each with the first', async () => {
+it('compares up to eight runs, each with the first', async () => {
   const shifted = (by: number) => ({
     rewards: Array.from({ length: 40 }, (_, task) => 0.3 + (task % 5) / 20 + by + (task % 3) / 50),
   });
@@ -184,7 +184,7 @@ it('compares up to eight runs at once, each with the first', async () => {
   expect(await refused(...Array.from({ length: 9 }, () => 'evr_a'))).toContain('At most 8 runs');
 });
 
-it('says of each of several runs why it is undecided, and which tasks its mean is over', async () => {
+it('says why each of several runs is undecided, and which tasks its mean covers', async () => {
   const rewards = (count: number, reward: number) => Array<number>(count).fill(reward);
   const runs = {
     evr_a: { rewards: rewards(30, 0.2) },
@@ -223,7 +223,7 @@ it('says of each of several runs why it is undecided, and which tasks its mean i
   expect(notes).toContain(row.verdict_words);
 });
 
-it('compares only what is of one benchmark, and says where one is unknown', async () => {
+it('compares only runs of one benchmark, and says if one is unknown', async () => {
   const runs = {
     evr_a: all(0),
     evr_b: { ...all(1), bench_id: 'b2' },
@@ -252,7 +252,7 @@ it('compares only what is of one benchmark, and says where one is unknown', asyn
   expect(notes).toContain('The benchmark of evr_c, evr_d and evr_e is unknown, and evr_a is of b1');
 });
 
-it('passes no gate on rollouts that the service does not list, nor count (A2)', async () => {
+it('passes no gate on rollouts that the service neither lists nor counts (A2)', async () => {
   let [each, options]: [number, object | null] = [1, null];
   const { url } = await hostileServer((response, request) => {
     const [, id = '', part] = /eval\/(evr_\w+)(\/[\w-]+)?$/.exec(request.url) ?? [];
@@ -309,7 +309,7 @@ it('passes no gate on rollouts that the service does not list, nor count (A2)', 
   expect(await gate('--ended')).toMatchObject({ code: exitCodes.done, verdict: 'the new run is better' });
 });
 
-it('takes the number of rollouts per task from the user where the service returns none, and says so', async () => {
+it('takes the number of rollouts per task from the user if the service returns none, and says so', async () => {
   let options: object = {};
   const { url } = await hostileServer((response, request) => {
     const [, id = '', part] = /eval\/(evr_\w+)(\/[\w-]+)?$/.exec(request.url) ?? [];
@@ -343,7 +343,7 @@ it('takes the number of rollouts per task from the user where the service return
   });
 });
 
-it('counts rollouts as missing by the options that it sent, where the service does not return them (A1)', async () => {
+it('counts missing rollouts by the options it sent, if the service does not return them (A1)', async () => {
   let started = 0;
   let record: (id: string) => object = id => notFound(id);
   const answers: Answers = {
@@ -421,7 +421,7 @@ const seeds = {
   },
 };
 
-it('pools the runs of a model that differ in their seed', async () => {
+it('pools runs of a model that differ only in their seed', async () => {
   const cli = await cliWith(seeds);
   const words = ['evr_a1', 'evr_b1', 'evr_a2', 'evr_b2', '--pool'];
   const { code, out } = await cli('compare', [...words, '--fail-below', '-0.2']);
@@ -439,7 +439,7 @@ it('pools the runs of a model that differ in their seed', async () => {
   });
 });
 
-it('pools into a grid, and keeps apart what differs in more than the seed', async () => {
+it('pools into a grid, and separates runs that differ in more than the seed', async () => {
   const cli = await cliWith(seeds);
   const words = ['evr_a1', 'evr_b1', 'evr_x', 'evr_a2', 'evr_b2', '--pool'];
   const { code, out, notes } = await cli('compare', [...words, '--json']);
@@ -461,7 +461,7 @@ it('pools into a grid, and keeps apart what differs in more than the seed', asyn
   expect(help).toContain('if the lower bound is below this; for two runs or two pools');
 });
 
-it('pools no runs of the same seed, and names them (out32 B1)', async () => {
+it('does not pool runs of the same seed, and names them (out32 B1)', async () => {
   const cli = await cliWith({ ...seeds, evr_a3: seeded('a', 1, 0) });
   const same = 'evr_a1 and evr_a3 have the same seed, and are not pooled with each other.';
   const { out, notes } = await cli('compare', ['evr_a1', 'evr_a3', 'evr_a2', 'evr_b1', '--pool', '--json']);
@@ -476,7 +476,7 @@ it('pools no runs of the same seed, and names them (out32 B1)', async () => {
   expect(none.notes).toContain('none are pooled');
 });
 
-it('says what it cannot pool', async () => {
+it('says which runs it cannot pool', async () => {
   const cli = await cliWith(seeds);
   const none = await cli('compare', ['evr_a1', 'evr_b1', '--pool']);
   expect(none.notes).toContain('No two of these runs differ only in the seed');
@@ -490,7 +490,7 @@ it('says what it cannot pool', async () => {
   expect(twice.notes).toContain('A run is named twice.');
 });
 
-it('names the flags and notes of the compared runs, and of pooled ones (out32 C7)', async () => {
+it('prints flags and notes of compared and pooled runs (out32 C7)', async () => {
   const cli = await cliWith(seeds);
   await cli('notes set', ['evr_a1', '--flag', 'gamed']);
   await cli('notes set', ['evr_b2', '--flag', 'look again', '--note', 'too short']);
@@ -505,14 +505,14 @@ it('names the flags and notes of the compared runs, and of pooled ones (out32 C7
   expect(grid.out).toMatch(/C b 2: flagged look again; too short; .*\n/);
 });
 
-it('says of a run with all its rewards that a number of rollouts per task is not used (out32 C1)', async () => {
+it('says that the number of rollouts per task is not used for a run with all its rewards (out32 C1)', async () => {
   const cli = await cliWith({ evr_a: all(0.4), evr_b: all(0.5) });
   const { out } = await cli('compare', ['evr_a', 'evr_b', '--samples-per-task', '4']);
   expect(out).toContain('caution\tno reward is missing, so --samples-per-task 4 is not used\n');
   expect((await cli('compare', ['evr_a', 'evr_b', '--samples-per-task', '1'])).out).not.toContain('caution');
 });
 
-it('names the tasks that neither run can grade, and the way out', async () => {
+it('names the tasks that cannot be graded in either run, and what to do', async () => {
   const lacking = (reward: (task: number) => number) =>
     ({ rewards: Array.from({ length: 12 }, (_, task) => (task < 4 ? null : reward(task))) }) as never;
   const cli = await cliWith({

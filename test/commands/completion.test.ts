@@ -96,11 +96,11 @@ describe('completions', () => {
     [['list', 'runs', '--reve'], []],
     [['list', 'runs', '--sort', 'mean', '--reve'], ['--reverse']],
     [['version', 'x', ''], []],
-  ])('of %j', async (words, expected) => {
+  ])('complete %j', async (words, expected) => {
     expect(await offered(testFolder(), ...words)).toEqual(expected);
   });
 
-  it('offer every command, and the names and ids of what was seen', async () => {
+  it('offer every command, and the names and ids seen before', async () => {
     const home = testFolder();
     const first = await offered(home, '');
     for (const name of Object.keys(commands)) expect(first).toContain(name.split(' ')[0]);
@@ -128,7 +128,7 @@ describe('completions', () => {
 });
 
 describe('completions on a service', () => {
-  it('ask it for lists that were not seen before, and leave out what the command would refuse', async () => {
+  it('request lists that were not seen before, and leave out what the command would refuse', async () => {
     const service = await serviceDouble();
     const cli = cliOn({ baseUrl: service.url, apiKey: 'key-0123456789' });
     const values = async (...words: string[]) =>
@@ -154,7 +154,7 @@ describe('completions on a service', () => {
 });
 
 describe('the scripts', () => {
-  it('for another shell is refused', async () => {
+  it('are refused for an unknown shell', async () => {
     expect((await cliIn(testFolder())('completion', ['tcsh'])).code).toBe(exitCodes.usage);
   });
 });
@@ -192,7 +192,7 @@ describe('profile and config', () => {
     expect((await cli('profile remove', ['local', '--yes'])).code).toBe(exitCodes.usage);
   });
 
-  it('set settings that are checked, and print them', async () => {
+  it('check and print settings', async () => {
     const cli = cliIn(testFolder());
     expect((await cli('config set', ['theme', 'dark'])).code).toBe(exitCodes.done);
     expect((await cli('config set', ['poll.focusedSeconds', '5'])).code).toBe(exitCodes.done);
@@ -204,7 +204,7 @@ describe('profile and config', () => {
     expect((await cli('config set', ['__proto__.x', '1'])).code).toBe(exitCodes.usage);
   });
 
-  it('set an assumption, whose name has dots, and refuse one that is none (C4)', async () => {
+  it('set an assumption, whose name has dots, and refuse an unknown one (C4)', async () => {
     const cli = cliIn(testFolder());
     const set = (name: string, value: string) => cli('config set', [`profiles.lab.assumptions.${name}`, value]);
     expect((await set('query.limit', 'page_size')).code).toBe(exitCodes.done);
@@ -231,7 +231,7 @@ describe('profile and config', () => {
     });
   });
 
-  it('are unset, also of profiles and benchmarks whose names have dots (out31 B5, B6)', async () => {
+  it('unset settings, even of profiles and benchmarks with dots in their names (out31 B5, B6)', async () => {
     const cli = cliIn(testFolder());
     await cli('profile add', ['my.lab', '--base-url', 'https://lab.example', '--unchecked']);
     for (const [key, value] of [
@@ -251,7 +251,7 @@ describe('profile and config', () => {
     expect((await cli('config set', ['profiles.my.lob.nonsense', '1'])).notes).toContain('There is no setting');
   });
 
-  it('do not lose the default profile, or have two forms of a secret, as a whole (out31 B4)', async () => {
+  it('refuse a whole that loses the default profile or has two forms of a secret (out31 B4)', async () => {
     const cli = cliIn(testFolder());
     await cli('profile add', ['lab', '--base-url', 'https://lab.example', '--unchecked', '--use']);
     const { code, notes } = await cli('config set', ['profiles', '{}']);
@@ -263,7 +263,7 @@ describe('profile and config', () => {
     ]);
   });
 
-  it('do not take what a profile with an address or a key needs (attack35 B5)', async () => {
+  it('do not unset what a profile with an address or a key needs (attack35 B5)', async () => {
     const cli = cliIn(testFolder());
     const profile = { allowInsecureHttp: true, baseUrl: 'http://lab.example', apiKeyEnv: 'LAB_KEY' };
     await cli('config set', ['profiles.lab', JSON.stringify(profile)]);
@@ -282,7 +282,7 @@ describe('profile and config', () => {
       expect([field, (await cli('config unset', [`profiles.lab.${field}`])).code]).toEqual([field, exitCodes.done]);
   });
 
-  it('do not set what would stop every later command', async () => {
+  it('refuse a setting that would break every later command', async () => {
     const cli = cliIn(testFolder());
     expect((await cli('config set', ['profiles.lab.apiKeyEnv', 'LAB_KEY'])).code).toBe(exitCodes.done);
     const unknown = await cli('config set', ['defaultProfile', 'lob']);

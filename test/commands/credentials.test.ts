@@ -36,7 +36,7 @@ const sources: Readonly<Record<string, Source>> = {
 };
 
 describe.each(Object.entries(sources))('a key from the %s', (_, sourceIn) => {
-  it('is seen once it was rotated, without a new start', async () => {
+  it('is read again after rotation, without a restart', async () => {
     let taken = 'first-key-0123456789';
     const server = await hostileServer((response, request) =>
       (request.headers['x-api-key'] === taken ? page : denied)(response, request),

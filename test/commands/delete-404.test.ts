@@ -31,27 +31,24 @@ describe('undeploy', () => {
       { [`DELETE ${path}`]: response => void response.writeHead(308, { location: `${path}/` }).end() },
     ],
     ['lost its first answer', { [`DELETE ${path}`]: resetAtOnce }],
-  ])(
-    'fails with the words of the service where the deployment is still there, if it %s 404 (A8)',
-    async (_, routes) => {
-      const { cli } = await serviceOf({
-        [`GET ${path}`]: json(deployment),
-        ...Object.fromEntries(Object.entries(routes).map(([name, first]) => [name, [first, noResource]])),
-      });
-      const { code, out, notes } = await cli('undeploy', ['d_1', '--yes']);
-      expect([code, out]).toEqual([1, '']);
-      expect(notes).toContain('But d_1 can still be read with the status DEPLOYED, so it was not deleted.');
-      expect(notes).toContain('set assumptions.path.undeploy in the profile');
-      expect(notes).not.toContain('may have been deleted');
-    },
-  );
+  ])('fails with the message of the service if the deployment still exists after it %s 404 (A8)', async (_, routes) => {
+    const { cli } = await serviceOf({
+      [`GET ${path}`]: json(deployment),
+      ...Object.fromEntries(Object.entries(routes).map(([name, first]) => [name, [first, noResource]])),
+    });
+    const { code, out, notes } = await cli('undeploy', ['d_1', '--yes']);
+    expect([code, out]).toEqual([1, '']);
+    expect(notes).toContain('But d_1 can still be read with the status DEPLOYED, so it was not deleted.');
+    expect(notes).toContain('set assumptions.path.undeploy in the profile');
+    expect(notes).not.toContain('may have been deleted');
+  });
 
-  it('is done where it is gone by then', async () => {
+  it('succeeds if the deployment is gone meanwhile', async () => {
     const { cli } = await serviceOf({ [`GET ${path}`]: [json(deployment), noResource] });
     expect(await cli('undeploy', ['d_1', '--yes'])).toEqual({ code: 0, out: 'd_1\n', notes: '' });
   });
 
-  it.each(['TERMINATED', 'UNDEPLOYED', 'DELETED'])('is done where its kept record is %s', async status => {
+  it.each(['TERMINATED', 'UNDEPLOYED', 'DELETED'])('succeeds if its kept record is %s', async status => {
     const kept = json({ ...deployment, status });
     for (const flags of [[], ['--wait']]) {
       const { cli } = await serviceOf({ [`GET ${path}`]: [json(deployment), kept] });
@@ -61,7 +58,7 @@ describe('undeploy', () => {
     }
   });
 
-  it('says that it is on its way where its record is TERMINATING', async () => {
+  it('says that it is in progress if its record is TERMINATING', async () => {
     const { cli } = await serviceOf({
       [`GET ${path}`]: [json(deployment), json({ ...deployment, status: 'TERMINATING' })],
     });
@@ -70,7 +67,7 @@ describe('undeploy', () => {
     expect(notes).not.toContain('assumptions.path');
   });
 
-  it('says that its outcome is unknown where it cannot be read again', async () => {
+  it('says that the outcome is unknown if the deployment cannot be read again', async () => {
     const { cli } = await serviceOf({ [`GET ${path}`]: [json(deployment), json({ detail: 'Not Found' }, 404)] });
     const { code, out, notes } = await cli('undeploy', ['d_1', '--yes', '--json']);
     expect([code, out]).toEqual([6, '']);
@@ -86,20 +83,20 @@ describe('delete', () => {
   const newest = '/api/v1/eval/er_1';
   const readable = { [`GET ${newest}`]: json(run), [`GET ${newest}/trajectory-rewards`]: json([]) };
 
-  it('uses the path of the other generation once where the run is still there (A8)', async () => {
+  it('tries the path of the other generation once if the run still exists (A8)', async () => {
     const { cli, deletions } = await serviceOf({ ...readable, [`DELETE ${newest}`]: json({ eval_run_id: 'er_1' }) });
     expect(await cli('delete', ['er_1', '--yes'])).toEqual({ code: 0, out: 'er_1\n', notes: '' });
     expect(deletions()).toEqual([documented, newest]);
   });
 
-  it('fails where neither path deletes it (A8)', async () => {
+  it('fails if neither path deletes it (A8)', async () => {
     const { cli, deletions } = await serviceOf(readable);
     const { code, out, notes } = await cli('delete', ['er_1', '--yes']);
     expect([code, out, notes]).toEqual([1, '', expect.stringContaining('But er_1 can still be read')]);
     expect(deletions()).toEqual([documented, newest]);
   });
 
-  it('fails where only the list of its benchmark still has it', async () => {
+  it('fails if only the list of its benchmark still has it', async () => {
     const { cli } = await serviceOf({
       [`GET ${newest}`]: [json(run), noResource],
       [`GET ${newest}/trajectory-rewards`]: noResource,
@@ -109,21 +106,21 @@ describe('delete', () => {
     expect([code, notes]).toEqual([1, expect.stringContaining('But er_1 can still be read')]);
   });
 
-  it('tells why a service that knows the other path refuses', async () => {
+  it('prints why a service that knows the other path refuses', async () => {
     const conflict = refusal(409, 'conflict_error', 'eval_run_running');
     const { cli } = await serviceOf({ ...readable, [`DELETE ${newest}`]: conflict });
     const { code, notes } = await cli('delete', ['er_1', '--yes', '--json']);
     expect([code, JSON.parse(notes).error.code]).toEqual([1, 'eval_run_running']);
   });
 
-  it('fails where the record of a training run can still be read, but not its progress', async () => {
+  it('fails if the record of a training run is still readable, but not its progress', async () => {
     const trained = { training_run_id: 't_1', bench_id: 'b1', display_name: 'words', status: 'succeeded' };
     const { cli } = await serviceOf({ 'GET /api/v1/train/t_1': json(trained) });
     const { code, out, notes } = await cli('delete', ['t_1', '--yes']);
     expect([code, out, notes]).toEqual([7, '', expect.stringContaining('does not delete training runs')]);
   });
 
-  it('is done where only the rewards could tell, and they are gone', async () => {
+  it('succeeds if only the rewards could show the run, and they are gone', async () => {
     const { cli, deletions } = await serviceOf({
       [`GET ${newest}`]: [json(run), json({ detail: 'Not Found' }, 405)],
       [`GET ${newest}/trajectory-rewards`]: noResource,

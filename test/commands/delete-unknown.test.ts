@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { apiKey, hostileServer, json } from '../service/hostile-server.ts';
 import { cliOn, testFolder } from './cli.ts';
 
-it('names the command that deletes a run whose benchmark the service does not give', async () => {
+it('names the command that deletes a run whose benchmark is unknown', async () => {
   const { url, requests } = await hostileServer((response, request) => {
     const rewards = { eval_run_id: 'evr_1', trajectory_rewards: [] };
     if (request.url.endsWith('/trajectory-rewards')) return json(rewards)(response, request);

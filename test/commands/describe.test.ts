@@ -28,7 +28,7 @@ async function described(odd: (path: string) => string | number | undefined, ...
   return cliOn({ baseUrl: server.url, apiKey: 'key' })('describe', ['trn_1', ...flags]);
 }
 
-it('shows the rest where the held-out rewards have a NaN', async () => {
+it('shows the rest if a held-out reward is NaN', async () => {
   const { code, out, notes } = await described(path => (path.includes('held-out') ? heldOut('NaN') : undefined));
   expect(notes).toMatch(/The held-out rewards could not be read\. .*NaN as held_out_reward/);
   expect(out).toMatch(/^held-out reward: could not be read\ntrainer reward: 3 values/);
@@ -36,14 +36,14 @@ it('shows the rest where the held-out rewards have a NaN', async () => {
   expect(code).toBe(exitCodes.failed);
 });
 
-it('leaves out a held-out reward that is a text, and says so', async () => {
+it('skips a held-out reward that is a text, and says so', async () => {
   const { code, out, notes } = await described(path => (path.includes('held-out') ? heldOut('"n/a"') : undefined));
   expect(notes).toContain('1 row in the response could not be read.');
   expect(out).toContain('trainer reward: 3 values');
   expect(code).toBe(exitCodes.failed);
 });
 
-it('shows the rest where the rewards of a step are answered with 500', async () => {
+it('shows the rest if the rewards of a step fail with 500', async () => {
   const { code, out, notes } = await described(path => (path.includes('/steps/2/') ? 500 : undefined));
   expect(notes).toContain('Step 2 could not be read. ');
   expect(out).toContain('teaching signal: 2 of 3 steps read');
@@ -54,7 +54,7 @@ it.each([
   ['Step 2', '/steps/2/', '2 of 3 steps read'],
   ['The trainer rewards', 'trainer-reward', '0 of 0 steps read'],
   ['The held-out rewards', 'held-out', '3 of 3 steps read'],
-])('audits the rest where this is answered with 500: %s', async (what, part, read) => {
+])('audits the rest if this fails with 500: %s', async (what, part, read) => {
   const { code, out, notes } = await described(path => (path.includes(part) ? 500 : undefined), '--audit');
   expect(notes).toContain(`${what} could not be read. `);
   expect(out).toContain(read);
@@ -62,13 +62,13 @@ it.each([
   expect(code).toBe(exitCodes.failed);
 });
 
-it('says that the teaching signal is unknown without the rewards of the trainer', async () => {
+it('says that the teaching signal is unknown without trainer rewards', async () => {
   const { code, out } = await described(path => (path.includes('trainer-reward') ? 500 : undefined));
   expect(out).toMatch(/^held-out reward: 1 value.*trainer reward: could not be read\nteaching signal: unknown/s);
   expect(code).toBe(exitCodes.failed);
 });
 
-it.each(['evr_1', 'second'])('says that %s is an evaluation run, and what to use (A2)', async word => {
+it.each(['evr_1', 'second'])('says that %s is an evaluation run, and what to use instead (A2)', async word => {
   const evaluation = { eval_run_id: 'evr_1', display_name: 'second', status: 'completed' };
   const server = await hostileServer((response, request) => {
     const path = request.url.split('?')[0] ?? '';
@@ -87,7 +87,7 @@ it.each(['evr_1', 'second'])('says that %s is an evaluation run, and what to use
   );
 });
 
-it('ends where all is refused', async () => {
+it('fails if everything is refused', async () => {
   const { code, out } = await described(path => (path.includes('held-out') ? 401 : undefined));
   expect([code, out]).toEqual([exitCodes.forbidden, '']);
 });

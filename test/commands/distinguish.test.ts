@@ -6,7 +6,7 @@ import type { Resource } from '../../src/resources/define.ts';
 const apart = (name: string, rows: readonly object[]) => distinguishRows(resourceNamed(name) as Resource, rows);
 const ago = (minutes: number): string => new Date(Date.now() - minutes * 60_000 - 1_000).toISOString();
 
-it('says of rows with one name what differs, and nothing that is the same for all', () => {
+it('shows what differs between rows of one name, and nothing that is the same', () => {
   const run = { display_name: 'nightly', base_model_slug: 'acme/small', bench_id: 'b' };
   const runs = [
     { ...run, eval_run_id: 'evr_1', status: 'completed', reward_mean: 0.41, created_at: ago(2) },
@@ -24,13 +24,13 @@ it('says of rows with one name what differs, and nothing that is the same for al
   expect(apart('deployments', deployments)).toEqual(['dep_1 (base model acme/small)', 'dep_2 (base model acme/large)']);
 });
 
-it('gives times in full where their ages are the same', () => {
+it('shows full times if ages are the same', () => {
   const [one, other] = ['2026-01-01T00:00:00.1Z', '2026-01-01T00:00:00.2Z'];
   const rows = [one, other].map((created_at, index) => ({ eval_run_id: `evr_${index}`, status: 'failed', created_at }));
   expect(apart('runs', rows)).toEqual([`evr_0 (started ${one})`, `evr_1 (started ${other})`]);
 });
 
-it('gives the id alone where nothing differs, without what a terminal would act on', () => {
+it('shows the id alone if nothing else differs, without control characters', () => {
   const rows = ['evr_1', 'evr_\u001b[2J2'].map(eval_run_id => ({ eval_run_id, status: 'failed' }));
   expect(apart('runs', rows)).toEqual(['evr_1', 'evr_2']);
 });

@@ -28,13 +28,13 @@ describe('the way to the service', () => {
     ]);
   });
 
-  it('names a proxy that cannot be used as what is wrong', () => {
+  it('reports a proxy that cannot be used', () => {
     expect(findingsFor({ baseUrl: 'https://service.example' }, { ALL_PROXY: 'socks5://proxy.example' })[0]).toBe(
       'proxy fail ALL_PROXY names a socks5 proxy: set it to http://host:port',
     );
   });
 
-  it('names the certificates that are trusted', () => {
+  it('names the trusted certificates', () => {
     const flags = { baseUrl: 'https://service.example', caFile: '/etc/own.pem' };
     const [, words, ...others] = findingsFor(flags, { SSL_CERT_FILE: '/x.pem', NODE_EXTRA_CA_CERTS: '/y.pem' });
     expect(others).toEqual([
@@ -44,7 +44,7 @@ describe('the way to the service', () => {
     expect(findingsFor({ baseUrl: 'https://service.example' }, {})[1]).toMatch(/from Node, \d+ more from the system$/);
   });
 
-  it('has nothing to say if the service is on this machine', () => {
+  it('prints nothing about it if the service is on this machine', () => {
     expect(findingsFor({}, { ALL_PROXY: 'socks5://proxy.example' })).toEqual([]);
     expect(findingsFor({ baseUrl: 'http://localhost:80' }, { ALL_PROXY: 'x' })).toEqual([
       'proxy ok none for localhost',
@@ -52,14 +52,14 @@ describe('the way to the service', () => {
   });
 });
 
-it('exits with 3 if nothing is wrong but the service that fails, as other commands do (out26 C6)', async () => {
+it('exits with 3 if only the service fails, like other commands (out26 C6)', async () => {
   const { url } = await hostileServer(refusal(500, 'api_error', 'internal_error'));
   const cli = cliOn({ baseUrl: url, apiKey });
   expect((await cli('doctor', [])).code).toBe(3);
   expect((await cli('list', ['benchmarks'])).code).toBe(3);
 });
 
-it('does not say that a running local service cannot start, only that it cannot save (out29 C6)', async () => {
+it('says that a running local service cannot save, not that it cannot start (out29 C6)', async () => {
   const cli = cliOn({ baseUrl: '', apiKey: '', home: testFolder() });
   const { promise: up, resolve } = Promise.withResolvers<string>();
   const serving = cli('serve', [], { onPrint: resolve });
@@ -73,7 +73,7 @@ it('does not say that a running local service cannot start, only that it cannot 
   await serving;
 });
 
-it('says how much text is kept, and a deletion of a run deletes its text (attack31 B3)', async () => {
+it('says how much text is stored, and deleting a run deletes its text (attack31 B3)', async () => {
   const run = { eval_run_id: 'evr_1', bench_id: 'b1', display_name: 'one', status: 'completed' };
   const of = { trajectory_id: 'traj_1', status: 'completed', eval_run_id: 'evr_1', num_steps: 1 };
   const steps = [{ step_index: 0, messages: [{ role: 'user', content: 'a secret word' }] }];
@@ -114,14 +114,14 @@ describe('a folder', () => {
       ({ state, words }) => `${state} ${words}`,
     );
 
-  it('that cannot be written is a warning where the commands work without it (C19)', () => {
+  it('that is not writable is a warning if commands work without it (C19)', () => {
     const file = join(folder(), 'file');
     writeFileSync(file, '');
     expect(findings(join(file, 'state'))).toEqual([expect.stringMatching(/^warn .* cannot be written, so no history/)]);
     expect(findings(join(file, 'data'), 'fail')).toEqual([expect.stringMatching(/^fail .* cannot be written/)]);
   });
 
-  it('without any room is as bad as one that cannot be written', () => {
+  it('on a full disk is as bad as one that is not writable', () => {
     const none = { bavail: 0, bsize: 4096 } as ReturnType<typeof statfsSync>;
     vi.mocked(statfsSync).mockReturnValueOnce(none).mockReturnValueOnce(none);
     const words = ', 0 B free, so no history is kept';
@@ -129,7 +129,7 @@ describe('a folder', () => {
     expect(findings(folder(), 'fail')).toEqual([expect.stringMatching(new RegExp(`^fail .*${words}$`))]);
   });
 
-  it('that others can change or see is named with what to run (X5)', () => {
+  it('that others can change or see is named with the command that fixes it (X5)', () => {
     const path = folder();
     expect(findings(path)).toEqual([expect.stringMatching(/^ok .* free$/)]);
     chmodSync(path, 0o755);

@@ -64,14 +64,14 @@ it.each<[string, readonly string[], number | undefined]>([
   expect(out).toBe('');
 });
 
-it('stops at the limit, also within a page', async () => {
+it('stops at the limit, even within a page', async () => {
   const { cli } = await endless();
   const { code, out, notes } = await cli('list', ['benchmarks', '--limit', '250', '--ids']);
   expect([code, out.trimEnd().split('\n').length]).toEqual([0, 250]);
   expect(notes).toBe('There are more than these 250 rows: use --limit N or --all.');
 });
 
-it('does not look through all trajectories for an id that the service refuses', async () => {
+it('does not search all trajectories for an id that the service refuses', async () => {
   const urls: string[] = [];
   const server = await hostileServer((response, request) => {
     urls.push(request.url);

@@ -63,18 +63,18 @@ it.each([
     exitCodes.usage,
     /from -2 to 2 for rewards of -1\.\.1: 2\.5 never/,
   ],
-])('says what is wrong with %j', async (args, code, words) => {
+])('explains what is wrong with %j', async (args, code, words) => {
   const outcome = await cli('compare', args);
   expect(outcome).toMatchObject({ code, out: '' });
   expect(outcome.notes).toMatch(words);
 });
 
-it('takes any bound that rewards of the given range may differ by', async () => {
+it('takes any bound within the range of the rewards', async () => {
   const { code, out } = await cli('compare', ['base', 'new', '--fail-below', '5', '--reward-range', '0..10', '--json']);
   expect([code, JSON.parse(out).gate]).toEqual([exitCodes.failed, 'failed']);
 });
 
-it('export writes the trajectories of a run with their steps, which upload takes again', async () => {
+it('export writes the trajectories of a run with their steps, which upload reads back', async () => {
   const file = join(testFolder(), 'rollouts.jsonl');
   expect(await cli('export', ['run', 'base', '--output', file])).toMatchObject({ code: exitCodes.done, out: '' });
   const lines = readFileSync(file, 'utf8').trim().split('\n');
@@ -103,7 +103,7 @@ it.each([2, 3])('refuses a reward outside the given range in any of %d runs', as
   expect(outcome.notes).toContain('A reward for t1 is 2, outside --reward-range 0..1.');
 });
 
-it('compares runs that failed, and says so', async () => {
+it('compares failed runs, and says so', async () => {
   const time = '2026-01-01T00:00:00Z';
   const run = { eval_run_id: 'evr_1', bench_id: 'b', status: 'failed', created_at: time };
   const trajectory_rewards = [0, 1].map(reward => ({ reward, task_id: `t${reward}`, trajectory_id: `j${reward}` }));
@@ -115,7 +115,7 @@ it('compares runs that failed, and says so', async () => {
   expect(notes).toContain('evr_1 ended as failed: rewards may be missing.');
 });
 
-it('compares runs whose ids have several lines, in notes of one line', async () => {
+it('prints notes on one line for runs whose ids have line breaks', async () => {
   const eval_run_id = 'evr_1\nbenchtop: passed';
   const server = await hostileServer((response, request) => {
     const answer = request.url.endsWith('rewards') ? { trajectory_rewards: [] } : { status: 'failed' };
@@ -144,7 +144,7 @@ it('export leaves no file if a trajectory of it cannot be read', async () => {
   expect(readdirSync(folder)).toEqual([]);
 });
 
-it('export goes on after a trajectory that no reader is made for, says which it is, and fails', async () => {
+it('export skips a trajectory without a reader, names it, and fails', async () => {
   const deep = `{"trajectory_id":"traj_2","deep":${'['.repeat(3_000)}${']'.repeat(3_000)}}`;
   const items = ['traj_1', 'traj_2', 'traj_3'].map(trajectory_id => ({ trajectory_id, status: 'completed' }));
   const server = await hostileServer((response, request) => {
@@ -176,7 +176,7 @@ function workflowScript(): string {
   return script.replaceAll(/^ {10}/gm, '');
 }
 
-it('the workflow of README runs, and is stopped by a bound that is not reached', async () => {
+it('runs the workflow of README, which a missed bound stops', async () => {
   const script = workflowScript();
   expect(script).toContain('--fail-below 0');
   const folder = testFolder();

@@ -39,7 +39,7 @@ it.each(unreadable)('says that the rewards could not be read, and why: %s', asyn
   expect((await cli('get', ['run', 'evr_1', '--json'])).notes).toContain('The rewards could not be read. ');
 });
 
-it('shows the mean of the progress in place of the rewards that could not be read', async () => {
+it('shows the mean of the progress if the rewards cannot be read', async () => {
   const cli = await serviceOf({
     run: { status: 'completed' },
     progress: { status: 'completed', total_rollouts: 2, terminal_rollouts: 2, live: { final_reward_mean: 0.25 } },
@@ -50,7 +50,7 @@ it('shows the mean of the progress in place of the rewards that could not be rea
   expect(notes).toContain('The rewards could not be read. ');
 });
 
-it('takes the status from the progress where the record has none', async () => {
+it('takes the status from the progress if the record has none', async () => {
   const cli = await serviceOf({
     run: { status: null },
     progress: { status: 'completed', total_rollouts: 2, terminal_rollouts: 2 },
@@ -65,7 +65,7 @@ it('takes the status from the progress where the record has none', async () => {
   expect(JSON.parse((await cli('get', ['run', 'evr_1', '--json'])).out)).toMatchObject({ status: 'completed' });
 });
 
-it('says why the work of a run waits, as do list and watch', async () => {
+it('says why a run waits, like list and watch', async () => {
   const waits_because = 'The disk is full.';
   const run = { status: 'running', bench_id: 'bench_1', display_name: 'first', waits_because };
   const server = await hostileServer((response, request) => {
@@ -91,7 +91,7 @@ it('says why the work of a run waits, as do list and watch', async () => {
   expect(watched.notes).toContain('waits: The disk is full.');
 });
 
-it('says that the service gives a trajectory several rewards, and which one counts', async () => {
+it('says that the service returns several rewards for a trajectory, and which one counts', async () => {
   const cli = await serviceOf({
     run: { status: 'completed' },
     progress: { status: 'completed', total_rollouts: 1, terminal_rollouts: 1 },
@@ -153,14 +153,14 @@ describe('a slow service (out29 B6)', () => {
     expect((await read).out).toMatch(/^mean +1\.00 over 1 reward$/m);
   });
 
-  it('is asked for no more than the record if that has the field', async () => {
+  it('is asked for the record only if that has the field', async () => {
     const { next, cli } = await waiting(true);
     const read = cli('get', ['run', 'evr_1', '--field', 'display_name']);
     await next('evr_1');
     expect((await read).out).toBe('first\n');
   });
 
-  it('is named as slow on a terminal, once', async () => {
+  it('is reported as slow on a terminal, once', async () => {
     const { next, cli } = await waiting(true);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
     onTestFinished(() => void vi.useRealTimers());

@@ -33,7 +33,7 @@ async function cliWith(held_out_rewards: readonly HeldOutReward[]) {
 
 const round = { expected_samples: 114, completed_samples: 114, failed_samples: 0, round_completed: true };
 
-it('the rows of another split are a curve of their own, and the validation tasks decide', async () => {
+it('draws a curve for each split, and uses the validation tasks to decide', async () => {
   const validation = [0.176, 0.371, 0.649, 0.995].map((held_out_reward, index) => ({
     ...round,
     ...{ step: index * 10, split: 'validation', held_out_reward },
@@ -73,7 +73,7 @@ it('the rows of another split are a curve of their own, and the validation tasks
   ]);
 });
 
-it('a round that has lost most of its samples is not the best over complete ones, which is said', async () => {
+it('does not rank a round that lost most samples above complete ones, and says so', async () => {
   const rewards = [0.2, 0.5, 1, 0.99];
   const lost = { completed_samples: 3, failed_samples: 111 };
   const rows = rewards.map((held_out_reward, index) => ({
@@ -106,7 +106,7 @@ it('a round that has lost most of its samples is not the best over complete ones
   );
 });
 
-it('rounds in which every rollout failed raise the alarm, and are said next to the last reward', async () => {
+it('raises the alarm for rounds in which every rollout failed, and shows them beside the last reward', async () => {
   const rows = [0.2, 0.602, null, null, null].map((held_out_reward, index) => ({
     ...{ ...round, step: index * 10, held_out_reward },
     ...(held_out_reward === null && { completed_samples: 0, failed_samples: 114 }),
@@ -146,7 +146,7 @@ it('rounds in which every rollout failed raise the alarm, and are said next to t
   }
 });
 
-it('says which step the latest checkpoint of a run in progress is', async () => {
+it('prints the step of the latest checkpoint of a running run', async () => {
   const server = await hostileServer(
     answering({
       listBenchmarks: () => ({ items: [{ bench_id: 'bench_1' }], has_more: false, next_cursor: null, dropped: 0 }),

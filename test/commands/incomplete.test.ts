@@ -41,7 +41,7 @@ async function serving({ statuses = {}, cutOff = false, ends = true }: World) {
 
 const commands = ['export evr_1', 'tasks evr_1', 'failures evr_1', 'report evr_1', 'search needle --in evr_1'];
 
-it.each(commands)('%s fails where the list was cut off', async words => {
+it.each(commands)('%s fails if the list was cut off', async words => {
   const [command = '', ...args] = words.split(' ');
   const whole = await (await serving({}))(command, args);
   expect([whole.code, whole.notes]).toEqual([exitCodes.done, expect.not.stringContaining('more rows')]);
@@ -52,7 +52,7 @@ it.each(commands)('%s fails where the list was cut off', async words => {
   expect(out).not.toBe('');
 });
 
-it.each([404, 400])('export names a trajectory that is answered with %s, and goes on', async status => {
+it.each([404, 400])('export names a trajectory that fails with %s, and continues', async status => {
   const file = join(testFolder(), 'most.jsonl');
   const cli = await serving({ statuses: { traj_2: status } });
   const { code, notes } = await cli('export', ['evr_1', '-o', file]);
@@ -62,7 +62,7 @@ it.each([404, 400])('export names a trajectory that is answered with %s, and goe
   expect(code).toBe(exitCodes.failed);
 });
 
-it('export names the trajectories that the service sent without all steps and messages (B7)', async () => {
+it('export names trajectories that came without all steps and messages (B7)', async () => {
   const message = { role: 'user', content: 'needle' };
   const step = { step_index: 0, messages: [message] };
   const file = join(testFolder(), 'parts.jsonl');
@@ -96,7 +96,7 @@ it('export names the trajectories that the service sent without all steps and me
   expect((await cli('export', ['trajectory', 'whole', 'empty'])).code).toBe(exitCodes.done);
 });
 
-it.each(['failures evr_1', 'report evr_1'])('%s fails where a rollout could not be read', async words => {
+it.each(['failures evr_1', 'report evr_1'])('%s fails if a rollout could not be read', async words => {
   const [command = '', ...args] = words.split(' ');
   const cli = await serving({ statuses: { traj_2: 404 }, ends: false });
   const { code, notes, out } = await cli(command, args);

@@ -10,19 +10,19 @@ import { cliOn } from './cli.ts';
 const { signal } = new AbortController();
 
 describe('reading the input', () => {
-  it('gives all of it, characters that lie across pieces too', async () => {
+  it('returns all of it, including characters split across chunks', async () => {
     const bytes = Buffer.from('größer\n');
     const input = Readable.from([bytes.subarray(0, 3), bytes.subarray(3)], { objectMode: false });
     expect(await readInput({ input, signal })).toBe('größer\n');
   });
 
-  it('gives up on a pipe to which nothing is written, and closes it', async () => {
+  it('gives up on a pipe that nothing writes to, and closes it', async () => {
     const input = new PassThrough();
     expect(await readInput({ input, signal }, 1)).toBeUndefined();
     expect(input.destroyed).toBe(true);
   });
 
-  it('waits for the end of what has begun', async () => {
+  it('waits for the end once data has arrived', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       const input = new PassThrough();
@@ -37,7 +37,7 @@ describe('reading the input', () => {
     }
   });
 
-  it('ends when the user interrupts', async () => {
+  it('ends when the user interrupts it', async () => {
     const stop = new AbortController();
     const read = readInput({ input: new PassThrough(), signal: stop.signal });
     stop.abort();
@@ -59,11 +59,11 @@ describe('chat', () => {
     [['-'], 'some context\n', 'some context'],
     [[], 'some context\n', 'some context'],
     [['hello'], '', 'hello'],
-  ])('asks %j with what is piped in', async (words, input, content) => {
+  ])('asks %j with the piped text', async (words, input, content) => {
     expect(await asked(words, input)).toEqual([content]);
   });
 
-  it.each([[[]], [['--json']]])('asks with what was said before, in a conversation with %j', async flags => {
+  it.each([[[]], [['--json']]])('continues a conversation piped in as %j', async flags => {
     const answer = (content: string) => json({ choices: [{ message: { role: 'assistant', content } }] });
     const server = await hostileServer(answer('one'), answer('two'));
     const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
@@ -75,7 +75,7 @@ describe('chat', () => {
     ]);
   });
 
-  it('says that it read standard input as well, and leaves it alone with -n (C10)', async () => {
+  it('says that it also read standard input, and ignores it with -n (C10)', async () => {
     const server = await hostileServer(
       json({ choices: [{ message: { role: 'assistant', content: 'ok' } }] }),
       json({ choices: [{ message: { role: 'assistant', content: 'ok' } }] }),
@@ -90,7 +90,7 @@ describe('chat', () => {
     expect(asked).toEqual([`what is 1+1?\n\n${input.trim()}`, 'what is 1+1?']);
   });
 
-  it('asks without a stream with --no-stream, and where the service refuses one (C5)', async () => {
+  it('asks without streaming with --no-stream, and if the service refuses to stream (C5)', async () => {
     const whole = json({ choices: [{ message: { role: 'assistant', content: 'ok' }, finish_reason: 'stop' }] });
     const refused = json({ error: { message: 'streaming is not supported', param: 'stream' } }, 400);
     const server = await hostileServer(refused, whole, whole, whole);
@@ -129,7 +129,7 @@ describe('chat', () => {
       'data: [DONE]\n\n',
     ]);
 
-  it('prints a refusal as a part of the answer, and fails with it (B13)', async () => {
+  it('prints a refusal as part of the answer, and fails (B13)', async () => {
     const message = { role: 'assistant', content: null, refusal: 'I will not.' };
     const server = await hostileServer(
       json({ choices: [{ message, finish_reason: 'stop' }] }),
@@ -148,7 +148,7 @@ describe('chat', () => {
     expect(JSON.parse(asJson.out).choices[0].message).toEqual(message);
   });
 
-  it('prints the first of several choices, and says that others were left out (B13)', async () => {
+  it('prints the first of several choices, and says that others are left out (B13)', async () => {
     const other = (index: number, content: string) =>
       `data: ${JSON.stringify({ choices: [{ index, delta: { content } }] })}\n\n`;
     const streamed = stream([other(1, 'SECOND'), other(0, 'FIRST'), other(1, 'MORE'), 'data: [DONE]\n\n']);
@@ -178,7 +178,7 @@ describe('chat', () => {
     expect([out, notes]).toEqual(['Yes.\n', expect.stringMatching(/reasoning: So\s+reasoning: then\.\s*$/)]);
   });
 
-  it('names the tools of an answer without text, and fails with it (B13)', async () => {
+  it('names the tools called by an answer without text, and fails (B13)', async () => {
     const server = await hostileServer(
       chunks(
         { tool_calls: [{ index: 0, function: { name: 'bash', arguments: '{"command":' } }] },
@@ -203,7 +203,7 @@ describe('chat', () => {
 it.each([
   ['no cursor', [null]],
   ['the cursor that led to it (C16)', ['c', 'c']],
-])('says that a list goes on where the service gives %s for the rest', async (of, cursors) => {
+])('says that a list continues if the service answers %s for the rest', async (of, cursors) => {
   const pages = cursors.map((next_cursor, page) =>
     json({ items: [{ bench_id: `b${page + 1}` }], has_more: true, next_cursor }),
   );
@@ -217,13 +217,13 @@ it.each([
   expect((await cli('api', ['listBenchmarks', '--paginate'])).notes).toBe(notes);
 });
 
-it('prints no id that a row does not have', async () => {
+it('prints no id for a row without one', async () => {
   const server = await hostileServer(json({ items: [{ bench_id: 'b\n1' }, { bench_id: 'b2' }], has_more: false }));
   const { out, notes } = await cliOn({ baseUrl: server.url, apiKey: 'key' })('list', ['benchmarks', '--ids', '--all']);
   expect({ out, notes }).toEqual({ out: 'b2\n', notes: '1 id cannot be printed on one line: --json has it' });
 });
 
-it('does not call a list empty whose rows cannot be read', async () => {
+it('does not call a list empty if its rows are unreadable', async () => {
   const server = await hostileServer(json({ items: [{ label: 'no id' }], has_more: false }));
   const { code, out, notes } = await cliOn({ baseUrl: server.url, apiKey: 'key' })('list', ['benchmarks', '--json']);
   expect({ code, out: JSON.parse(out) }).toEqual({ code: exitCodes.failed, out: [] });
@@ -231,7 +231,7 @@ it('does not call a list empty whose rows cannot be read', async () => {
   expect(notes).not.toContain('There are no');
 });
 
-it('shows the messages of a file once, as its transcript (C9)', async () => {
+it('shows the messages of a file once, in its transcript (C9)', async () => {
   const { out } = await cliOn({ baseUrl: 'http://127.0.0.1:1', apiKey: 'key' })('read', ['-'], {
     input: JSON.stringify({ task_id: 'a', reward: 1, messages: [{ role: 'user', content: 'a fox' }], seed: 7 }),
   });

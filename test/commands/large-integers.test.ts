@@ -42,19 +42,19 @@ it('are printed as a service sends them', async () => {
   expect(out).toContain(`{"num_steps":${other}}`);
 });
 
-it('are named if a field takes only numbers that are exact', async () => {
+it('are reported if a field takes only exact numbers', async () => {
   const { url } = await hostileServer(answering(`{"eval_run_id":"evr_1","terminal_rollouts":${seed}}`));
   const { code, notes } = await cliOn({ baseUrl: url, apiKey })('api', ['getEvalProgress', 'eval_run_id=evr_1']);
   expect(code).not.toBe(exitCodes.done);
   expect(notes).toContain('terminal_rollouts must be an integer below 2^53, or it would be rounded');
 });
 
-it('are shown as they are where secrets are removed', () => {
+it('stay unchanged in output with secrets removed', () => {
   const record = `{"context":{"seed":${seed}}}`;
   expect(JSON.stringify(redactDeep(parseExactly(record), text => text))).toBe(record);
 });
 
-it('are sent as in a manifest', async () => {
+it('are sent as in the manifest', async () => {
   const folder = testFolder();
   const task = `{"name":"a","run_command":"x","environment":{"SEED":${seed}},"grader":{"expected":${id}}}`;
   writeFileSync(join(folder, 'manifest.json'), `{"name":"b","tasks":[${task}]}`);
@@ -84,7 +84,7 @@ it('are stored by the local service, found there and in files, and exported', as
   expect(`${refused.out}${refused.notes}`).toContain('reward: must be an integer below 2^53');
 });
 
-it('are the value of a variable in a local benchmark, and refused where a number is computed with', async () => {
+it('are allowed as values of variables in a local benchmark, but not in arithmetic', async () => {
   const service = await startService();
   onTestFinished(() => service.end());
   const cli = cliOn(service);

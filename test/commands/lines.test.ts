@@ -28,14 +28,14 @@ const oneBenchmark = (response: ServerResponse, request: SeenRequest) => {
 };
 
 describe('a question of the line mode', () => {
-  it('is asked again until the answer is one of those there are', async () => {
+  it('is asked again until the answer is one of the choices', async () => {
     const { out, sent } = await runLines('training', 'deploy 1', 'tutor', 'tset', 'Production!', 'test', 'quit');
     expect(out).toContain('tset is not test or production.');
     expect(out.match(/Role, test or production \(enter for test\):/g)).toHaveLength(3);
     expect(sent).toEqual([{ checkpoint_id: 'ckpt_1', model_slug: 'tutor', role: 'test' }]);
   });
 
-  it('puts nothing into production unless the slug is typed again (W3)', async () => {
+  it('sends nothing to production unless the slug is typed again (W3)', async () => {
     const usual = await runLines('training', 'deploy 1', 'tutor', '', 'quit');
     expect(usual.sent).toMatchObject([{ model_slug: 'tutor', role: 'test' }]);
     const wrong = await runLines('training', 'deploy 1', 'tutor', 'production', 'y', 'quit');
@@ -51,20 +51,20 @@ describe('a question of the line mode', () => {
     expect(sent).toEqual([]);
   });
 
-  it('is asked again if it has no default and got no answer', async () => {
+  it('is asked again if it has no default and the answer is empty', async () => {
     const { out, sent } = await runLines('benchmarks', 'evaluate 1', '', ' ', 'acme/small', '', 'quit');
     expect(out.match(/Model: /g)).toHaveLength(3);
     // The same name as from `benchtop evaluate`, and on the screen.
     expect(sent).toMatchObject([{ model_slug: 'acme/small', display_name: 't-words small' }]);
   });
 
-  it('is asked only if the line does not answer it', async () => {
+  it('is skipped if the command line answers it', async () => {
     const asked = await runLines('training', 'deploy 1 --slug tutor', 'benchmarks', 'train 1 -m acme/small', 'quit');
     expect(asked.out).not.toContain('enter for');
     expect(asked.sent).toMatchObject([{ model_slug: 'tutor', role: 'test' }, { display_name: 't-words small' }]);
   });
 
-  it('repeats no start whose answer was lost, except with its key', async () => {
+  it('repeats a start with a lost answer only with its key', async () => {
     const server = await hostileServer((response, request) =>
       request.method === 'POST' ? void response.destroy() : oneBenchmark(response, request),
     );
@@ -80,7 +80,7 @@ describe('a question of the line mode', () => {
     expect(keys).toEqual([key, key]);
   });
 
-  it('holds nothing of a name that would act on the terminal', async () => {
+  it('prints no control characters of a name', async () => {
     const benchmark = { bench_id: 'bench_1', label: 'a\u001b[2Jb\rc', created_at: '2026-03-04T05:06:07Z' };
     const { url } = await hostileServer(json({ items: [benchmark], has_more: false }));
     const { out } = await cliOn({ baseUrl: url, apiKey: 'key' })('--lines', [], { input: 'benchmarks\ndelete 1\n' });
@@ -89,7 +89,7 @@ describe('a question of the line mode', () => {
   });
 });
 
-it('a deployment is asked under its slug by the line mode and by doctor, as by chat', async () => {
+it('line mode and doctor ask a deployment by its slug, like chat', async () => {
   const { url, requests } = await serviceDouble();
   const cli = cliOn({ baseUrl: url, apiKey: 'key' });
   await cli('--lines', [], { input: 'chat dep_1\nhello\n\nquit\n' });
@@ -112,7 +112,7 @@ it.each([
   ["find 'a", /no closing '/],
   ['cancel 9', /There is no number 9 in the list\./],
   ['0', /There is no number 0 in the list\./],
-])('%j is answered with what is wrong with it', async (line, words) => {
+])('explains what is wrong with %j', async (line, words) => {
   const { out, sent } = await runLines('training', line, 'quit');
   expect(out.split('> ').at(-2)).toMatch(words);
   expect(out).not.toContain('NaN');
@@ -129,7 +129,7 @@ describe('a change in the line mode', () => {
     };
   };
 
-  it('is made of what each resource declares, and says why it cannot be made', async () => {
+  it('comes from the declarations of resources, and says why it is not possible', async () => {
     const { out, sent } = await changes('runs', 'cancel 1', 'y', 'benchmarks', 'cancel 1', 'build 1', 'quit');
     expect(out).toMatch(/Cancel run baseline \(evr_1\)\? .*evr_1$/m);
     expect(out).toContain('cancel is not for benchmarks.');
@@ -137,7 +137,7 @@ describe('a change in the line mode', () => {
     expect(sent).toEqual([expect.stringMatching(/^POST .*evr_1/), expect.stringMatching(/^POST .*images\/build/)]);
   });
 
-  it('is asked again by the slug if the deployment went into production after the list was printed (A1)', async () => {
+  it('asks again for the slug if the deployment went into production after it was listed (A1)', async () => {
     let reads = 0;
     const row = { deployment_id: 'dep_1', model_slug: 'tutor', status: 'DEPLOYED', role: 'test', is_active: false };
     const undeploying = async (...answers: readonly string[]) => {
@@ -160,7 +160,7 @@ describe('a change in the line mode', () => {
     expect((await undeploying('yes', 'tutor')).deletions).toBe(1);
   });
 
-  it('names the origin of a deployment also where it asks again (attack33 C)', async () => {
+  it('names the origin of a deployment when it asks again too (attack33 C)', async () => {
     let reads = 0;
     const row = { deployment_id: 'dep_1', checkpoint_id: 'ckpt_1', model_slug: 'tutor', status: 'DEPLOYED' };
     const test = { ...row, role: 'test', is_active: false };
@@ -184,7 +184,7 @@ describe('a change in the line mode', () => {
     expect(out.match(/Undeploy deployment [^?]*\?/g)).toEqual([named, named]);
   });
 
-  it('asks before something is lost, and for the slug before something stops in production', async () => {
+  it('asks before a destructive change, and for the slug before production stops', async () => {
     const kept = await changes('secrets', 'delete 1', '', 'deployments', 'undeploy 1', 'no', 'quit');
     expect(kept.out).toContain('Delete secret TOKEN (sec_1)? Tasks that need it cannot run');
     expect(kept.out).toMatch(/In production: (\S+)\. .* Type \1 to confirm/);
@@ -197,7 +197,7 @@ describe('a change in the line mode', () => {
   });
 });
 
-it('a list and a number of it have the rewards with their intervals, as on the screen', async () => {
+it('shows rewards with their intervals for a list and a number, as on screen', async () => {
   const training = {
     training_run_id: 'trn_1',
     bench_id: 'bench_1',
@@ -230,7 +230,7 @@ it('a list and a number of it have the rewards with their intervals, as on the s
   expect(out).toMatch(/^mean: 0\.500 over 2 rewards$[\s\S]*^interval: 95% CI 0\.\d+ to 0\.\d+/m);
 });
 
-it('a line of a training run names its alarm, model, benchmark and the options that differ; of an evaluation too (B3, B4)', async () => {
+it('shows alarm, model, benchmark and changed options on the line of a training run, and of an evaluation (B3, B4)', async () => {
   const training = (id: string, options: object) => ({
     ...{ training_run_id: id, bench_id: 'bench_1', status: 'succeeded', completed_at: '2020-01-02T03:04:05Z' },
     ...{ base_model_slug: 'acme/small', options: { learning_rate: 0.1, ...options } },
@@ -265,7 +265,7 @@ it('a line of a training run names its alarm, model, benchmark and the options t
   expect(csv).toContain('bench_1');
 });
 
-it('a signal that ends the line mode during a start leaves word that it may have happened', async () => {
+it('says that a start may have happened if a signal ends line mode during it', async () => {
   const stop = new AbortController();
   let stopsOnSignals = false;
   const server = await hostileServer((response, request) => {
@@ -291,7 +291,7 @@ describe('ctrl-c in the line mode', () => {
   it.each([
     ['while an answer is written', 'chat acme/small\nhello\n', isChat],
     ['while a list is read', 'secrets\n', ({ url }: SeenRequest) => url.includes('/secrets')],
-  ])('ends it %s, and the request with it', async (_, typed, isAwaited) => {
+  ])('ends it %s, and its request', async (_, typed, isAwaited) => {
     const writing = open(['data: {"choices":[{"index":0,"delta":{"content":"one"}}]}\n\n']);
     const server = await hostileServer((response, request) => {
       if (!isAwaited(request)) return page(response, request);
@@ -309,7 +309,7 @@ describe('ctrl-c in the line mode', () => {
     await server.requests.find(isAwaited)?.closed;
   });
 
-  it('ends the running command and not the mode, and at the prompt the mode', async () => {
+  it('ends the running command but not line mode, and at the prompt line mode', async () => {
     const server = await hostileServer((response, request) =>
       request.url.includes('/secrets') ? silent(response, request) : page(response, request),
     );
@@ -346,7 +346,7 @@ describe('ctrl-c in the line mode', () => {
 });
 
 describe('a number in the line mode', () => {
-  it('stands for a row wherever a command takes a name, and for itself elsewhere', async () => {
+  it('stands for a row in every command that takes a name, and for itself elsewhere', async () => {
     const { url, requests } = await serviceDouble();
     const input = [
       'benchmarks',
@@ -368,7 +368,7 @@ describe('a number in the line mode', () => {
     expect(JSON.stringify(sent)).toContain('"value":1');
   });
 
-  it('goes to the service of its list', async () => {
+  it('is sent to the service of its list', async () => {
     const home = testFolder();
     const [listed, usual] = [await serviceDouble(), await serviceDouble()];
     const cli = cliOn({ baseUrl: usual.url, apiKey: 'key', home });
@@ -377,7 +377,7 @@ describe('a number in the line mode', () => {
     expect([listed.writes().length, usual.writes().length]).toEqual([1, 0]);
   });
 
-  it('stands for nothing after another service was chosen', async () => {
+  it('means nothing after a switch to another service', async () => {
     const { out, sent } = await runLines('secrets', 'config set theme dark', 'delete 1', 'quit');
     expect(out).toMatch(/Ask for a list first\.\n> $/);
     expect(sent).toEqual([]);
