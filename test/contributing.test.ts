@@ -53,13 +53,13 @@ describe.each([
 ])('%s', (title, most) => {
   const way = wayOf(title);
 
-  it('names files that there are, each once', () => {
+  it('names existing files, each once', () => {
     expect(way.length).toBeGreaterThan(4);
     expect(way.filter(path => !existsSync(join(source, path)))).toEqual([]);
     expect(new Set(way).size).toBe(way.length);
   });
 
-  it('joins each file to one before it, unless it is known what is between them', () => {
+  it('connects each file to one before it, unless what lies between is listed', () => {
     const imports = new Map(way.map(path => [path, importsOf(path)]));
     const joined = (one: string, other: string): boolean =>
       imports.get(one)?.includes(other) === true || imports.get(other)?.includes(one) === true;

@@ -28,7 +28,7 @@ const cells = (out: string): string[][] =>
     .split('\n')
     .map(line => line.split('\t'));
 
-it('a table has the columns of the screen', async () => {
+it('a table has the same columns as the screen', async () => {
   const { cli, curves } = await busyCli();
   const { out } = await cli('list', ['training', ...bench], { columns: 240 });
   const [head = '', first = ''] = out.split('\n');
@@ -42,7 +42,7 @@ it('a table has the columns of the screen', async () => {
   expect(curves()).toEqual({ heldOut: 0, trainer: 0 });
 });
 
-it('reads an ended run again until its held-out rounds are complete, and says of how many samples its mean is', async () => {
+it('reads a completed run again until its held-out rounds are complete, and says how many samples its mean has', async () => {
   const round = {
     step: 40,
     held_out_reward: 0.95,
@@ -92,7 +92,7 @@ it.each([
   },
   { without: 'counts of samples', counts: {}, completed_at: true, early: [] },
   { without: 'counts or the time of its end', counts: {}, completed_at: false, early: [] },
-])('reads a curve without $without again until the run has ended an hour ago', async example => {
+])('reads a curve without $without again until an hour after the run ended', async example => {
   const { counts, completed_at, early } = example;
   vi.useFakeTimers({ toFake: ['Date'] });
   onTestFinished(() => {
@@ -157,7 +157,7 @@ it('says once why a list on a terminal waits for values', async () => {
   expect((await read).code).toBe(0);
 });
 
-it('is filtered and sorted by what was measured and by options', async () => {
+it('filters and sorts by measured values and by options', async () => {
   const { cli, curves } = await busyCli();
   // All have the same learning rate, which no column shows.
   const filter = ['--filter', 'lr<2e-4 heldout<0.5', '--sort', 'heldout', '--columns', 'name,held-out,learning_rate'];
@@ -175,7 +175,7 @@ it('is filtered and sorted by what was measured and by options', async () => {
   expect(curves()).toEqual({ heldOut: 25, trainer: 0 });
 });
 
-it('is sorted as on the screen: samples that are lost count as the lowest', async () => {
+it('sorts as on screen: lost samples count as the lowest', async () => {
   const rewards: Record<string, readonly [reward: number, completed: number]> = {
     few: [0.95, 10],
     whole: [0.7, 100],
@@ -198,14 +198,14 @@ it('is sorted as on the screen: samples that are lost count as the lowest', asyn
   expect(notes).toContain('Sorted by HELD-OUT, missing rewards as the lowest.');
 });
 
-it('costs nothing where nothing measured is asked for', async () => {
+it('sends no extra requests if no measured value is wanted', async () => {
   const { cli, curves } = await busyCli();
   for (const flags of [['--ids'], ['--json'], ['--columns', 'name,status'], ['--filter', 'failed', '--ids']])
     expect((await cli('list', ['training', ...bench, ...flags])).code).toBe(0);
   expect(curves()).toEqual({ heldOut: 0, trainer: 0 });
 });
 
-it('JSON has it with --wide, and CSV the same columns whatever the rows are', async () => {
+it('JSON includes measured values with --wide, and CSV has the same columns for any rows', async () => {
   const { cli, curves } = await busyCli();
   const { out } = await cli('list', ['training', ...bench, '--json', '--wide', '--limit', '3']);
   const [row] = JSON.parse(out) as [Record<string, unknown>];
@@ -224,7 +224,7 @@ it('JSON has it with --wide, and CSV the same columns whatever the rows are', as
   expect(await csv('--wide', '--limit', '30')).toContain('learning_rate');
 });
 
-it('reads at most 500 rows to filter by, and says so', async () => {
+it('reads at most 500 rows to filter, and says so', async () => {
   const { answers } = busyWorld();
   const rows = Array.from({ length: 600 }, (_, index) => ({ training_run_id: `trn_x${index}`, status: 'running' }));
   const server = await hostileServer(
@@ -241,7 +241,7 @@ it('reads at most 500 rows to filter by, and says so', async () => {
   expect(notes).toContain('HELD-OUT: read for the first 500 rows, not for 100 further rows');
 });
 
-it('asks for the progress of no other run to find one by its name', async () => {
+it('finds a run by name without the progress of other runs', async () => {
   const { answers } = busyWorld();
   const rows = ['one', 'two'].map(name => ({ training_run_id: `trn_${name}`, display_name: name, status: 'running' }));
   const server = await hostileServer(answering({ ...answers, listTrainingRuns: () => rows }));
@@ -251,7 +251,7 @@ it('asks for the progress of no other run to find one by its name', async () => 
   expect(new Set(asked)).toEqual(new Set(['trn_two']));
 });
 
-it('refuses a status that does not exist, with those that do', async () => {
+it('refuses an unknown status, and lists the known ones', async () => {
   const { cli } = await busyCli();
   const { code, out, notes } = await cli('list', ['training', ...bench, '--filter', 'status:nonexistent']);
   expect([code, out]).toEqual([2, '']);
@@ -269,26 +269,29 @@ it.each([
     /held-out reward {2}0\.500\? at step 5, from 8 samples, .*; a newer one may follow$/m,
   ],
   ['an hour ago', 3_600_000, '0.500', /held-out reward {2}0\.500 at step 5, from 8 samples, [^;]*$/m],
-])('says of a run that succeeded %s without its last round whether that may follow', async (_, ms, cell, words) => {
-  const row = {
-    ...{ training_run_id: 'trn_1', bench_id: 'bench_1', status: 'succeeded', total_steps: 8 },
-    ...{ created_at: '2026-01-01T00:00:00Z', completed_at: new Date(Date.now() - ms).toISOString() },
-  };
-  const server = await hostileServer(
-    answering({
-      ...busyWorld().answers,
-      listTrainingRuns: () => [row],
-      getTrainingRun: () => row,
-      getTrainingProgress: () => ({ status: 'succeeded', completed_steps: 8, total_steps: 8 }),
-      getTrainerRewards: () => ({ trainer_rewards: [] }),
-      getHeldOutRewards: () => ({ held_out_rewards: [{ step: 5, held_out_reward: 0.5, completed_samples: 8 }] }),
-    }),
-  );
-  const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
-  const { out } = await cli('list', ['training', ...bench], { columns: 200 });
-  expect(out.split('\n')[1]).toContain(` ${cell} `);
-  expect((await cli('get', ['training', 'trn_1'])).out).toMatch(words);
-});
+])(
+  'says for a run that succeeded %s without its last round whether the round may still arrive',
+  async (_, ms, cell, words) => {
+    const row = {
+      ...{ training_run_id: 'trn_1', bench_id: 'bench_1', status: 'succeeded', total_steps: 8 },
+      ...{ created_at: '2026-01-01T00:00:00Z', completed_at: new Date(Date.now() - ms).toISOString() },
+    };
+    const server = await hostileServer(
+      answering({
+        ...busyWorld().answers,
+        listTrainingRuns: () => [row],
+        getTrainingRun: () => row,
+        getTrainingProgress: () => ({ status: 'succeeded', completed_steps: 8, total_steps: 8 }),
+        getTrainerRewards: () => ({ trainer_rewards: [] }),
+        getHeldOutRewards: () => ({ held_out_rewards: [{ step: 5, held_out_reward: 0.5, completed_samples: 8 }] }),
+      }),
+    );
+    const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+    const { out } = await cli('list', ['training', ...bench], { columns: 200 });
+    expect(out.split('\n')[1]).toContain(` ${cell} `);
+    expect((await cli('get', ['training', 'trn_1'])).out).toMatch(words);
+  },
+);
 
 it('lists evaluation runs with their difference to a baseline', async () => {
   const { answers } = busyWorld();
@@ -342,7 +345,7 @@ it('lists evaluation runs with their difference to a baseline', async () => {
   expect((await cli('list', ['training', ...bench, '--baseline', 'evr_a'])).notes).toContain('--baseline is not for');
 });
 
-it('lists the failed rollouts of evaluations whose rollouts are listed, and filters by their number', async () => {
+it('lists failed rollouts of evaluations with listed rollouts, and filters by their number', async () => {
   const rows = ['evr_lost', 'evr_whole'].map(eval_run_id => ({
     ...{ eval_run_id, bench_id: 'bench_1', status: 'completed', reward_mean: 0.5, total_rollouts: 4 },
   }));
@@ -371,7 +374,7 @@ it('lists the failed rollouts of evaluations whose rollouts are listed, and filt
   expect((await cli('list', ['runs', ...bench, '--filter', 'failed>0', '--ids'])).out).toBe('evr_lost\n');
 });
 
-it('filters by the failed rollouts of evaluations that run, that failed, and whose total is unknown', async () => {
+it('filters by failed rollouts of evaluations that run, that failed, and whose total is unknown', async () => {
   const rollouts = [
     { status: 'completed', reward: 1 },
     { status: 'failed', reward: null },
@@ -423,14 +426,14 @@ const rewards = json({
   trajectory_rewards: [0.2, 0.8].map((reward, at) => ({ task_id: `task ${at}`, trajectory_id: `traj_${at}`, reward })),
 });
 
-it('reads only the rewards of printed rows (B1)', async () => {
+it('reads rewards only for printed rows (B1)', async () => {
   const { asked, list } = await meanCli(() => rewards);
   await list('--limit', '3');
   expect(asked()).toEqual(['evr_a', 'evr_b', 'evr_c']);
 });
 
 it.each([429, 503, 403])(
-  'prints rows at once without a column that is refused with %i, and asks no more (B1)',
+  'prints rows at once without a column that is refused with %i, and stops asking (B1)',
   async status => {
     const error = { type: 'dependency_error', code: 'x', message: 'Not now.' };
     const { asked, list } = await meanCli(() => json({ error }, status, { 'retry-after': '3600' }));
@@ -442,14 +445,14 @@ it.each([429, 503, 403])(
   },
 );
 
-it('leaves out the value of the one row that fails by itself (B1)', async () => {
+it('leaves out the value of the one row that fails (B1)', async () => {
   const { list } = await meanCli(id => (id === 'evr_b' ? json({ error: { message: 'Broken.' } }, 500) : rewards));
   const { out, notes } = await list('--columns', 'id,interval');
   expect(cells(out).map(([, interval]) => interval !== '')).toEqual([true, true, false, true, true, true]);
   expect(notes).toContain('95% CI could not be read for 1 row (evr_b): ');
 });
 
-it('keeps and remembers what was read before a refusal of all (N7)', async () => {
+it('keeps and remembers what was read before everything is refused (N7)', async () => {
   const error = { type: 'rate_limit_error', code: 'rate_limited', message: 'Not now.' };
   let isLimited = true;
   const { asked, list } = await meanCli((id): Behaviour => {
@@ -470,7 +473,7 @@ it('keeps and remembers what was read before a refusal of all (N7)', async () =>
   expect(asked().length - before).toBe(5 - shown);
 });
 
-it('sorts by a column with the unread row last, but does not filter by it (N7)', async () => {
+it('sorts an unread row last, but does not filter it out (N7)', async () => {
   const { list } = await meanCli(id => (id === 'evr_b' ? json({ error: { message: 'Broken.' } }, 422) : rewards));
   for (const flags of [[], ['--reverse']]) {
     const { code, out, notes } = await list('--sort', 'interval', '--ids', ...flags);
@@ -507,7 +510,7 @@ async function checkpointCli(more: Parameters<typeof answering>[0] = {}) {
   return { cli: cliOn({ baseUrl: server.url, apiKey: 'key' }), requests: server.requests };
 }
 
-it('a table of checkpoints has the held-out reward, the best one and the evaluations of the screen', async () => {
+it('a table of checkpoints has the held-out rewards, the best one and the evaluations, as on screen', async () => {
   const { cli, requests } = await checkpointCli();
   const list = ['checkpoints', '--training', 'trn_0000001'];
   const { out, notes } = await cli('list', list, { columns: 200 });
@@ -526,7 +529,7 @@ it('a table of checkpoints has the held-out reward, the best one and the evaluat
   expect(requests.slice(before).filter(({ url }) => /held-out|evals/.test(url ?? ''))).toEqual([]);
 });
 
-it('a table of checkpoints says as what each is deployed, read once and only for that', async () => {
+it('a table of checkpoints shows their deployments, read once and only if wanted', async () => {
   const deployed = (id: string, slug: string, role: string, status = 'DEPLOYED') => {
     const is_active = role === 'production';
     return { deployment_id: id, checkpoint_id: 'ckpt_4', model_slug: slug, role, status, is_active };
@@ -549,7 +552,7 @@ it('a table of checkpoints says as what each is deployed, read once and only for
   expect((await cli('list', list, { columns: 200 })).out).toContain('DEPLOYED');
 });
 
-it('get of a training run has the last and the best held-out reward', async () => {
+it('get of a training run shows the last and the best held-out reward', async () => {
   const { cli } = await checkpointCli();
   const { out } = await cli('get', ['training', 'trn_0000001']);
   expect(out).toMatch(/held-out reward +0\.400 at step 6/);
@@ -569,7 +572,7 @@ it('get of a training run has the last and the best held-out reward', async () =
   expect(JSON.parse(wide.out)).toContainEqual(expect.objectContaining({ step_index: 2, held_out: best }));
 });
 
-it('reads the texts of rollouts only for a column or a filter that names them', async () => {
+it('reads texts of rollouts only for a column or a filter that needs them', async () => {
   const steps = (id: string) => [{ step_index: 0, messages: [{ role: 'assistant', content: `said by ${id}\nmore` }] }];
   const row = (trajectory_id: string) => ({
     trajectory_id,
@@ -604,7 +607,7 @@ it.each([
   ['first', ['odd', 'usual']],
   ['middle', ['usual', 'odd', 'usual']],
   ['last', ['usual', 'odd']],
-])('knows a status that only a row of the %s page has, and refuses one that no page has', async (_, statuses) => {
+])('accepts a status that only a row on the %s page has, and refuses one that no page has', async (_, statuses) => {
   const listTrajectories: Behaviour = (response, request) => {
     const page = Number(new URL(request.url, 'http://service').searchParams.get('cursor') ?? 0);
     const items = [{ trajectory_id: `traj_${page}`, task_id: 'task', status: statuses[page] }];
@@ -625,7 +628,7 @@ it.each([
 it.each([
   ['first', [true, false]],
   ['last', [false, true]],
-])('filters and sorts by a value that only the rows of the %s page have', async (_, pages) => {
+])('filters and sorts by a value that only rows on the %s page have', async (_, pages) => {
   const listTrajectories: Behaviour = (response, request) => {
     const page = Number(new URL(request.url, 'http://service').searchParams.get('cursor') ?? 0);
     const value = pages[page] === true ? { completion_tokens: 20 } : {};
@@ -649,7 +652,7 @@ it.each([
   expect(await ids('--sort', 'tokens')).toEqual([0, [...withValue, ...without]]);
 });
 
-it('knows a field that only rows beside the filter have', async () => {
+it('accepts a field that only rows outside the filter have', async () => {
   const rows = [
     { deployment_id: 'dep_1', status: 'DEPLOYED', custom: 'value' },
     { deployment_id: 'dep_2', status: 'FAILED' },
@@ -661,7 +664,7 @@ it('knows a field that only rows beside the filter have', async () => {
   expect((await list('custon', '--filter', 'dep_2')).code).toBe(2);
 });
 
-it('asks few of 60 ended runs for their progress if the service lacks it (attack35 B1)', async () => {
+it('reads the progress of few of 60 completed runs if the service lacks it (attack35 B1)', async () => {
   const ids = Array.from({ length: 60 }, (_, at) => `evr_${at}`);
   const runOf = (eval_run_id?: string) => ({ eval_run_id, bench_id: 'bench_1', status: 'completed', reward_mean: 1 });
   const { getEvalProgress: _, ...answers } = busyWorld().answers;

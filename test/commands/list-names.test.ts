@@ -30,13 +30,13 @@ it.each(['benchmark:t-words', 'benchmark=t-words', 'benchmark:bench_1', 't-words
   },
 );
 
-it('leaves those of a name out', async () => {
+it('leaves out the names of one kind', async () => {
   const listed = await serving();
   expect(await listed('training', '!benchmark:t-words')).toBe('trn_bench_2\n');
   expect(await listed('runs', '!t-words')).toBe('evr_bench_2\n');
 });
 
-it('tells training runs with one name apart, whatever page the other is on, and if it is on none (attack29 C4)', async () => {
+it('tells training runs of one name apart, on any page or on none (attack29 C4)', async () => {
   const training = ['trn_aaaaaa01', 'trn_bbbbbb02', 'trn_cccccc03'];
   const names = ['words', 'words', 'sums'];
   const evaluated = training.map((training_run_id, index) => ({

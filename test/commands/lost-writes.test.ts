@@ -49,24 +49,21 @@ it.each<[string, Behaviour]>([
   ['cut', resetAfter('{"ok":')],
   ['500', json(failed, 500, { 'service-should-retry': 'false' })],
   ['503', json(failed, 503, { 'service-should-retry': 'false' })],
-])(
-  'a write whose answer was %s has an unknown outcome, and says whether it is safe to repeat (A2)',
-  async (_, lost) => {
-    for (const [command, words, isSafe] of writes) {
-      const { url } = await hostileServer(reading(lost));
-      const cli = cliOn({ baseUrl: url, apiKey, home: testFolder() });
-      const { code, notes } = await cli(command, words, { input: 'value' });
-      expect([command, code]).toEqual([command, exitCodes.endUnseen]);
-      expect(notes).toMatch(
-        isSafe
-          ? /It may have happened anyway\. It is safe to repeat\./
-          : /It may have happened anyway: check before you repeat it\./,
-      );
-    }
-  },
-);
+])('reports an unknown outcome for a write whose answer was %s, and whether a retry is safe (A2)', async (_, lost) => {
+  for (const [command, words, isSafe] of writes) {
+    const { url } = await hostileServer(reading(lost));
+    const cli = cliOn({ baseUrl: url, apiKey, home: testFolder() });
+    const { code, notes } = await cli(command, words, { input: 'value' });
+    expect([command, code]).toEqual([command, exitCodes.endUnseen]);
+    expect(notes).toMatch(
+      isSafe
+        ? /It may have happened anyway\. It is safe to repeat\./
+        : /It may have happened anyway: check before you repeat it\./,
+    );
+  }
+});
 
-it('a write that was never sent, or that a rate limit refused, may be retried', async () => {
+it('may retry a write that was never sent, or that hit the rate limit', async () => {
   const nobody = cliOn({ baseUrl: 'http://127.0.0.1:9', apiKey, home: testFolder() });
   const limited = json({ error: { type: 'rate_limit_error', code: 'rate_limited', message: 'Slow down' } }, 429, {
     'service-should-retry': 'false',
@@ -83,7 +80,7 @@ it.each<[string, Behaviour]>([
   ['a bare body', json({ detail: 'Method Not Allowed' }, 405)],
   ['an envelope', json({ error: { type: 'invalid_request_error', code: 'validation_error', message: 'No' } }, 405)],
   ['the type api_error', json(failed, 405)],
-])('a 405 with %s means that the service does not offer the operation (B2)', async (_, refused) => {
+])('takes a 405 with %s to mean that the service does not offer the operation (B2)', async (_, refused) => {
   const { url } = await hostileServer(reading(refused));
   const cli = cliOn({ baseUrl: url, apiKey, home: testFolder() });
   for (const [command, words] of writes) {
@@ -99,7 +96,7 @@ it.each<[string, Behaviour]>([
 it.each([
   ['a full disk', 'History cannot be saved: database or disk is full'],
   ['a state folder that cannot be used', 'History is kept only while the program runs: '],
-])('sends no start or reward that cannot be recorded because of %s (A1)', async (fault, why) => {
+])('sends no start or reward that it cannot record because of %s (A1)', async (fault, why) => {
   const { url, requests } = await hostileServer(
     reading(json({ eval_run_id: 'evr_1', training_run_id: 'trn_1', deployment_id: 'dep_1' })),
   );

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.end());
 
-describe('what a program reads', () => {
+describe('machine-readable output', () => {
   const file = (...records: object[]): string => {
     const path = join(testFolder(), 'rollouts.jsonl');
     writeFileSync(path, records.map(record => `${JSON.stringify(record)}\n`).join(''));
@@ -26,7 +26,7 @@ describe('what a program reads', () => {
   };
   const rollout = (trace_id: string) => ({ trace_id, messages: [{ role: 'user', content: 'hello' }] });
 
-  it('has the names of the contract, also of uploaded trajectories and in errors (C14)', async () => {
+  it('uses the names of the contract, even for uploaded trajectories and in errors (C14)', async () => {
     const path = file(rollout('c14'), { trace_id: 'empty' });
     const { code, out } = await cli('upload', [path, '--dataset', 'names', '--json']);
     expect(code).toBe(exitCodes.failed);
@@ -56,7 +56,7 @@ describe('what a program reads', () => {
     expect(models).toEqual({ items: expect.any(Array) });
   });
 
-  it('says with each error its kind and the exit code (C15)', async () => {
+  it('includes the kind of each error and the exit code (C15)', async () => {
     for (const [command, args, code, kind] of [
       ['get', ['nothere', '--json'], exitCodes.notFound, 'not_found'],
       ['list', ['nothere', '--json'], exitCodes.usage, 'usage'],
@@ -72,7 +72,7 @@ describe('what a program reads', () => {
     }
   });
 
-  it('can be one field, of every command that prints a record (C17)', async () => {
+  it('can be a single field, for every command that prints a record (C17)', async () => {
     const path = file(rollout('c17'));
     expect((await cli('upload', [path, '--dataset', 'one-field', '--field', 'stored'])).out).toBe('1\n');
     expect(await cli('upload', [path, '--dataset', 'one-field', '--field', 'uploaded'])).toMatchObject({
@@ -86,7 +86,7 @@ describe('what a program reads', () => {
     expect((await cli('chat', answer)).out).toBe('assistant\n');
   });
 
-  it('names a missing option of a run as an error, and a missing field of the contract as null (C22)', async () => {
+  it('reports an unset option of a run as an error, and an unset field of the contract as null (C22)', async () => {
     expect(await cli('get', ['run', 'first', '--field', 'options.foo'])).toMatchObject({
       code: exitCodes.usage,
       notes: expect.stringContaining('no field options.foo'),
@@ -114,7 +114,7 @@ describe('what a program reads', () => {
     for (const field of known) expect(await read('watch', field)).toMatchObject({ code: 0, out: 'null\n' });
   });
 
-  it('is previewed by --dry-run of upload and api, which send nothing (C17)', async () => {
+  it('is previewed by --dry-run of upload and api, without sending (C17)', async () => {
     const path = file(rollout('dry'), { trace_id: 'empty' });
     const before = (await cli('list', ['datasets', '--ids'])).out;
     const dry = await cli('upload', [path, '--dataset', 'dry', '--dry-run', '--json']);
@@ -134,7 +134,7 @@ describe('what a program reads', () => {
   });
 });
 
-it('lists and uploads keep each other in completions (C26)', async () => {
+it('completions remember what both lists and uploads returned (C26)', async () => {
   const offered = async (word: string): Promise<string[]> =>
     (await cli('__complete', ['evaluate', word])).out.split('\n').flatMap(line => line.split('\t')[0] || []);
   const folder = testFolder();
@@ -147,26 +147,26 @@ it('lists and uploads keep each other in completions (C26)', async () => {
   expect(await offered('capitals-')).toEqual(['capitals-2']);
 });
 
-describe('a record holds what the text shows (C6)', () => {
-  it('of a training run: its progress and its rewards', async () => {
+describe('a record has what the text shows (C6)', () => {
+  it('for a training run: its progress and its rewards', async () => {
     await cli('train', ['t-words', '-m', 'benchtop/tutor-base', '--name', 'trained', '-o', 'num_steps=2', '--wait']);
     const record = JSON.parse((await cli('get', ['training', 'trained', '--json'])).out);
     expect(record).toMatchObject({ completed_steps: 2, total_steps: 2, trainer_reward: expect.any(Number) });
     expect((await cli('get', ['training', 'trained', '--field', 'total_steps'])).out).toBe('2\n');
   });
 
-  it('of a benchmark: whether it is ready', async () => {
+  it('for a benchmark: whether it is ready', async () => {
     const record = JSON.parse((await cli('get', ['benchmark', 't-words', '--json'])).out);
     expect(record).toMatchObject({ ready: true, missing_secret_names: [] });
     expect((await cli('get', ['benchmark', 't-words', '--field', 'ready'])).out).toBe('true\n');
   });
 
-  it('of an evaluation run: its mean, and of how many rewards', async () => {
+  it('for an evaluation run: its mean, and the number of rewards', async () => {
     const record = JSON.parse((await cli('get', ['run', 'first', '--json'])).out);
     expect(record).toMatchObject({ mean: expect.any(Number), graded: 28, total_rollouts: 28 });
   });
 
-  it('of what failed: why, also in watch', async () => {
+  it('for a failure: the reason, in watch too', async () => {
     const failure = { type: 'execution', code: 'nccl', message: 'NCCL watchdog timeout' };
     const run = { eval_run_id: 'evr_1', bench_id: 'b', display_name: 'long', status: 'failed', failure };
     const server = await hostileServer(json(run));
@@ -176,7 +176,7 @@ describe('a record holds what the text shows (C6)', () => {
   });
 });
 
-it('a reward that is refused for its token names the flag (C18)', async () => {
+it('names the flag if a reward is refused for its token (C18)', async () => {
   const server = await hostileServer(refusal(401, 'authentication_error', 'authentication_required'));
   const remote = cliOn({ baseUrl: server.url, apiKey: 'key-0123456789' });
   expect(await remote('reward', ['traj_1', 'good', '1'])).toMatchObject({
@@ -185,7 +185,7 @@ it('a reward that is refused for its token names the flag (C18)', async () => {
   });
 });
 
-it('a reward whose answer is lost names the id to send it again with (A11)', async () => {
+it('names the id for a retry if the answer to a reward is lost (A11)', async () => {
   const failing = refusal(500, 'api_error', 'internal_error', {}, { 'x-should-retry': 'false' });
   const server = await hostileServer(failing);
   const remote = cliOn({ baseUrl: server.url, apiKey: 'key-0123456789' });
@@ -196,7 +196,7 @@ it('a reward whose answer is lost names the id to send it again with (A11)', asy
   expect(JSON.parse(asJson.notes)).toMatchObject({ error: { context: { reward_id: sent() } } });
 });
 
-it('what the service does not offer ends with a code of its own (C20)', async () => {
+it('has an exit code for what the service does not offer (C20)', async () => {
   const server = await hostileServer(refusal(501, 'invalid_request_error', 'not_implemented'));
   const remote = cliOn({ baseUrl: server.url, apiKey: 'key-0123456789' });
   expect(await remote('list', ['secrets'])).toMatchObject({ code: exitCodes.unsupported });

@@ -8,7 +8,7 @@ import { measureEach } from '../../src/resources/measure-each.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-it('says after 3 seconds what it reads', async () => {
+it('says after 3 seconds what it is reading', async () => {
   const columns = ['best', '95% ci'].map(id => ({ id, title: id.toUpperCase(), width: 8, value: () => undefined }));
   let reads: PromiseWithResolvers<readonly object[]>[] = [];
   const read = () => {
@@ -54,7 +54,7 @@ it('says after 3 seconds what it reads', async () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it('sorts without the value of a row that is silent for 5 seconds, and names the row', async () => {
+it('sorts without the value of a row that hangs for 5 seconds, and names the row', async () => {
   interface Row {
     readonly id: string;
     readonly best?: number;

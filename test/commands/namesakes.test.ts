@@ -7,7 +7,7 @@ import { cliOn } from './cli.ts';
 const cutOff = json({ items: [{ bench_id: 'bench_1', label: 'Twin' }], has_more: true, next_cursor: null });
 const unreadable = json({ items: [{ bench_id: 'bench_1', label: 'Twin' }, { label: 'Twin' }], has_more: false });
 
-it('are not used for a write where the list was cut off', async () => {
+it('are refused for a write if the list was cut off', async () => {
   const server = await hostileServer(cutOff, json({}));
   const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
   const { code, notes } = await cli('evaluate', ['Twin', '--model', 'acme/m', '--name', 'first']);
@@ -20,7 +20,7 @@ it('are not used for a write where the list was cut off', async () => {
 it.each([
   ['was cut off', cutOff, 'gives no way to read them'],
   ['has an unreadable row', unreadable, '1 row could not be read'],
-])('are read with a note where the list %s', async (_, list, why) => {
+])('are read with a note if the list %s', async (_, list, why) => {
   const record = json({ bench_id: 'bench_1', label: 'Twin' });
   const server = await hostileServer(list, record);
   const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
@@ -30,7 +30,7 @@ it.each([
   expect(notes).toContain(why);
 });
 
-it('mean the active deployment for a read, and none for a write', async () => {
+it('mean the active deployment for a read, and are refused for a write', async () => {
   const old = { deployment_id: 'dep_1', model_slug: 'tutor', status: 'DEPLOYED', role: 'production', is_active: false };
   const active = { ...old, deployment_id: 'dep_2', is_active: true };
   const server = await hostileServer((response, request) => {
@@ -48,14 +48,14 @@ it('mean the active deployment for a read, and none for a write', async () => {
   }
 });
 
-it('are not said to be missing', async () => {
+it('are not called missing', async () => {
   const missing = refusal(404, 'invalid_request_error', 'resource_not_found');
   const server = await hostileServer(cutOff, missing, missing);
   const { notes } = await cliOn({ baseUrl: server.url, apiKey: 'key' })('get', ['benchmark', 'Other']);
   expect(notes).toContain('It may be among the rows that could not be read');
 });
 
-it('does not call a list empty if none of it could be read', async () => {
+it('are not looked for in an unreadable list, which is not called empty', async () => {
   const server = await hostileServer(json({ items: [{ label: 'Twin' }], has_more: true, next_cursor: null }));
   const { code, notes } = await cliOn({ baseUrl: server.url, apiKey: 'key' })('list', ['benchmarks']);
   expect(code).toBe(exitCodes.failed);
@@ -73,7 +73,7 @@ it.each([
     ],
   ],
   ['an empty cursor', [{ items: twin, has_more: true, next_cursor: '' }]],
-])('are used, and the list is whole, where it ends at %s that says there are more', async (_, pages) => {
+])('are accepted, and the list is whole, if it ends at %s that says there are more', async (_, pages) => {
   const server = await hostileServer((response, request) => {
     const page = pages[/[?&]cursor=/.test(request.url) ? 1 : 0];
     const isList = /benchmarks(\?|$)/.test(request.url);
@@ -87,7 +87,7 @@ it.each([
   expect(server.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
 });
 
-it('is looked for with one series of retries where the service fails (out26 B10)', async () => {
+it('are looked up with one series of retries if the service fails (out26 B10)', async () => {
   const server = await hostileServer(refusal(500, 'api_error', 'internal_error'));
   const { code, notes } = await cliOn({ baseUrl: server.url, apiKey: 'key' })('get', ['eval_01']);
   expect(code).toBe(exitCodes.unreachable);

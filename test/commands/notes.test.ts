@@ -16,7 +16,7 @@ function cliWithoutStore() {
   return { home, cli: cliOn({ baseUrl: 'http://127.0.0.1:9', apiKey: '', home }) };
 }
 
-it('say that nothing is saved or read where nothing can be kept', async () => {
+it('say that they cannot be saved or read if nothing can be stored', async () => {
   const { home, cli } = cliWithoutStore();
   const file = join(home, 'notes.jsonl');
   writeFileSync(file, JSON.stringify({ kind: 'run', id: 'evr_1', author: 'bob', flag: 'bad', at: 1_000 }));
@@ -32,7 +32,7 @@ it('say that nothing is saved or read where nothing can be kept', async () => {
     expect([command, await cli(command, args)]).toEqual([command, expect.objectContaining(failed)]);
 });
 
-it('are saved, and fail to be read in full, while those of a damaged file may be missing, until this is moved', async () => {
+it('are saved, but cannot all be read until a damaged file is moved away', async () => {
   const home = testFolder();
   const cli = cliOn({ baseUrl: 'http://127.0.0.1:9', apiKey: '', home });
   await cli('notes set', ['evr_1', '--note', 'a week of work']);
@@ -47,7 +47,7 @@ it('are saved, and fail to be read in full, while those of a damaged file may be
   expect(await cli('notes list', [])).toMatchObject({ code: 0, notes: '' });
 });
 
-it('refuse what import would refuse, and export what it takes', async () => {
+it('are refused if import would refuse them, and exported if it would take them', async () => {
   const home = testFolder();
   const cli = cliOn({ baseUrl: 'http://127.0.0.1:9', apiKey: '', home });
   expect(await cli('notes set', ['evr_1', '--note', 'a'.repeat(12_000)])).toMatchObject({
@@ -62,7 +62,7 @@ it('refuse what import would refuse, and export what it takes', async () => {
   expect(await elsewhere('notes import', [file])).toMatchObject({ code: 0, notes: '1 new, 0 newer, 0 unchanged' });
 });
 
-it('on what takes none are refused with their line, and replace nothing (B7)', async () => {
+it('are refused with their line on what takes none, and replace nothing (B7)', async () => {
   const home = testFolder();
   const cli = cliOn({ baseUrl: 'http://127.0.0.1:9', apiKey: '', home });
   await cli('notes set', ['traj_1', '--flag', 'gamed']);
@@ -78,7 +78,7 @@ it('on what takes none are refused with their line, and replace nothing (B7)', a
   expect(JSON.parse((await cli('notes list', ['--json'])).out)).toEqual({ notes });
 });
 
-it('of two people with one name are both kept, and named (A9)', async () => {
+it('of two people with the same name are both kept, with their names (A9)', async () => {
   const [home, other] = [testFolder(), testFolder()];
   const [cli, elsewhere] = [home, other].map(each => cliOn({ baseUrl: 'http://127.0.0.1:9', apiKey: '', home: each }));
   const file = join(home, 'notes.jsonl');
@@ -98,7 +98,7 @@ it('of two people with one name are both kept, and named (A9)', async () => {
   expect((await cli?.('notes list', []))?.out).toMatch(/B says gamed(.*\n)*.*line one/);
 });
 
-it('outlive their profile: its removal says that they are kept, and another name has them (B4)', async () => {
+it('survive the removal of their profile, which says so, and return under another name (B4)', async () => {
   const home = testFolder();
   const cli = cliOn({ baseUrl: '', apiKey: '', home });
   const add = (name: string) => cli('profile add', [name, '--base-url', 'http://127.0.0.1:9', '--unchecked']);
@@ -117,7 +117,7 @@ it('outlive their profile: its removal says that they are kept, and another name
   });
 });
 
-it('with a time that is no date are listed and exported without a time, taken elsewhere, and replaced', async () => {
+it('with an invalid time are listed and exported without a time, imported elsewhere, and replaced', async () => {
   const home = testFolder();
   const cli = cliOn({ baseUrl: 'http://127.0.0.1:9', apiKey: '', home });
   const file = join(home, 'notes.jsonl');
@@ -141,7 +141,7 @@ it('with a time that is no date are listed and exported without a time, taken el
   expect(await cli('notes list', ['--json'])).toMatchObject({ out: expect.stringContaining('"notes": []') });
 });
 
-it('go to what an id or a name means, and to nothing that does not exist (out30 A1)', async () => {
+it('are saved for an existing id or name only (out30 A1)', async () => {
   const run = { eval_run_id: 'evr_1', display_name: 'nn-after', status: 'completed' };
   const { url } = await hostileServer(
     answering({
@@ -170,7 +170,7 @@ it('go to what an id or a name means, and to nothing that does not exist (out30 
   expect(await offline('notes set', ['other', '--flag', 'bad'])).toMatchObject({ code: 3 });
 });
 
-it('filter trajectories by flag, as on the screen (B7)', async () => {
+it('filter trajectories by flag, as on screen (B7)', async () => {
   const items = ['one', 'two'].map(task_id => ({ trajectory_id: `traj_${task_id}`, task_id, status: 'completed' }));
   const { url } = await hostileServer(
     answering({ listTrajectories: () => pageOf(items), getTrajectory: () => items[1] }),
@@ -185,7 +185,7 @@ it('filter trajectories by flag, as on the screen (B7)', async () => {
   expect(onScreen.out).toMatch(/TASK +ID +FLAG /);
 });
 
-it('filter, sort and export runs, as on the screen (out31 B9)', async () => {
+it('filter, sort and export runs, as on screen (out31 B9)', async () => {
   const items = ['one', 'two'].map(display_name => ({
     ...{ eval_run_id: `evr_${display_name}`, display_name, bench_id: 'bench_1', status: 'completed' },
   }));
@@ -208,7 +208,7 @@ it('filter, sort and export runs, as on the screen (out31 B9)', async () => {
   expect((await cli('list', ['runs'], { columns: 120 })).out).toMatch(/ FLAG (.*\n)*.*evr_one +note /);
 });
 
-it('are found by a flag in any case, and say where no training run takes them (out32 C4, C5)', async () => {
+it('are found by flag in any case, and say if training runs do not take them (out32 C4, C5)', async () => {
   const { url } = await hostileServer(
     answering({
       listBenchmarks: () => pageOf([{ bench_id: 'bench_1' }]),
@@ -266,7 +266,7 @@ it('are refused on a message that does not exist (out31 B8)', async () => {
   });
 });
 
-it('are imported from standard input, also with a byte-order mark, but not with what no filter finds (out31 C9)', async () => {
+it('are imported from standard input, even with a byte-order mark, unless no filter can find them (out31 C9)', async () => {
   const cli = cliOn({ baseUrl: 'http://127.0.0.1:9', apiKey: '' });
   const note = { kind: 'run', id: 'evr_1', author: 'bob', flag: 'bad', at: 1_000 };
   const take = (more: object = {}) =>
@@ -282,7 +282,7 @@ it('are imported from standard input, also with a byte-order mark, but not with 
   });
 });
 
-it('of an earlier benchtop are said to be in a file that was set aside', async () => {
+it('of an older benchtop are in a file that was set aside, which is named', async () => {
   const home = testFolder();
   const cli = cliOn({ baseUrl: 'http://127.0.0.1:9', apiKey: '', home });
   await cli('notes set', ['evr_1', '--note', 'a week of work']);
@@ -293,7 +293,7 @@ it('of an earlier benchtop are said to be in a file that was set aside', async (
   database.close();
 });
 
-it('are printed at the message they are about, and exported with the trajectory if wanted', async () => {
+it('are printed below their message, and exported with the trajectory on request', async () => {
   const messages = ['user', 'assistant'].map((role, message_id) => ({ role, message_id, content: `said by ${role}` }));
   const row = { trajectory_id: 'traj_1', task_id: 'one', status: 'completed', num_steps: 1 };
   const { url } = await hostileServer(

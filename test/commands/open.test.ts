@@ -66,7 +66,7 @@ it('opens Watch and each list by its name (W20)', async () => {
   expect(await sectionPlace('t-words')).toBeUndefined();
 });
 
-it('takes the home from the settings, if it is a section (W20)', () => {
+it('takes its home from the settings, if that is a section (W20)', () => {
   const home = (name: string | undefined) => homePlace({ preferences: { home: name }, settingsPath: 'config.json' });
   expect(home(undefined)).toBeUndefined();
   expect(home('Training')).toEqual({ view: 'list', resource: 'training' });
@@ -75,7 +75,7 @@ it('takes the home from the settings, if it is a section (W20)', () => {
   );
 });
 
-it('looks a trajectory up without its steps, which the screen then reads', async () => {
+it('looks up a trajectory without its steps, which the screen reads later', async () => {
   const asked: unknown[] = [];
   const service = fakeService({
     getTrajectory: ({ query }) => {
@@ -90,7 +90,7 @@ it('looks a trajectory up without its steps, which the screen then reads', async
   });
 });
 
-it('opens the benchmark of the name that a dataset has too', async () => {
+it('opens a benchmark rather than a dataset of the same name', async () => {
   expect(await placeToOpen('x', undefined, named('x', 'x'))).toMatchObject({ resource: 'benchmarks', id: 'bench_1' });
   expect(await placeToOpen('y', undefined, named('x', 'y'))).toMatchObject({ scope: { dataset: 'y' } });
 });
@@ -116,7 +116,7 @@ async function advised(word: string, given: CommandContext): Promise<readonly st
   return ids.split(', ').map(shellWords);
 }
 
-it('advises words that open each of several with a name or an id in common (attack20 B4)', async () => {
+it('suggests words that open each of several resources with the same name or id (attack20 B4)', async () => {
   const shared = { training_run_id: 'trn 1', display_name: 'x' };
   const service = fakeService({
     listBenchmarks: () => page({ bench_id: 'bench_1', label: 'tasks' }),

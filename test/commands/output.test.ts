@@ -7,12 +7,12 @@ import { cliOn } from './cli.ts';
 /** Sets the clipboard and the title, in both forms, and moves the cursor by a C1 control. */
 const poison = 'be\u001b]52;c;ZXZpbA==\u0007ni\u001b]2;title\u001b\\gn\u009b2J';
 
-it('writes a field of a record without escape sequences, and keeps its text (A1)', () => {
+it('prints a field of a record without escape sequences, and keeps its text (A1)', () => {
   expect(recordText({ name: poison }, 'name')).toBe('benign\n');
   expect(recordText({ inner: { name: poison } }, 'inner.name')).toBe('benign\n');
 });
 
-it.each([undefined, 100])('lets none through on a terminal nor in a pipe: columns %s (A1)', async columns => {
+it.each([undefined, 100])('passes none on to a terminal or a pipe: columns %s (A1)', async columns => {
   const { url } = await hostileServer(
     json({ bench_id: 'bench_1', label: poison, description: `two\nlines ${poison}` }),
   );
@@ -26,7 +26,7 @@ it.each([undefined, 100])('lets none through on a terminal nor in a pipe: column
   }
 });
 
-it('lists for programs of how many rewards a mean is, after the columns for people', async () => {
+it('adds the number of rewards of a mean for programs, after the columns for people', async () => {
   const runs = [
     { eval_run_id: 'evr_1', status: 'cancelled', reward_mean: 0.5, reward_count: 888, total_rollouts: 1792 },
     { eval_run_id: 'evr_2', status: 'completed', reward_mean: 0.25 },
@@ -56,7 +56,7 @@ it('lists for programs of how many rewards a mean is, after the columns for peop
   expect(terminal).toMatch(/N +TOTAL\n.* 888 +1792\n/);
 });
 
-it('tells long names and ids apart in a table on a terminal, and cuts no status in its middle', () => {
+it('keeps long names and ids apart in a table on a terminal, and never cuts a status in the middle', () => {
   const rows = ['seed 1', 'seed 2'].map((seed, index) => ({
     eval_run_id: `evr_${'0'.repeat(60)}${index}`,
     display_name: `nightly run of the tutor on the words, ${seed}, with the held-out split of the second week`,
@@ -73,13 +73,13 @@ it('tells long names and ids apart in a table on a terminal, and cuts no status 
   expect(other).toMatch(/ waiting.for… {2}evr_0+…0+1$/);
 });
 
-it('cuts no number in a table on a terminal', () => {
+it('never cuts a number in a table on a terminal', () => {
   const run = { eval_run_id: 'evr_1', display_name: 'first', status: 'cancelled', bench_id: 'b1' };
   const rows = [{ ...run, reward_mean: 0.1726, reward_count: 888, total_rollouts: 1792 }];
   expect(tableText(rows, runColumns, { environment: {}, columns: 80 })).toContain(' 0.173 n=888');
 });
 
-it('shows no count below zero, except in the record as it came (C18)', async () => {
+it('shows no negative count, except in the raw record (C18)', async () => {
   const run = { training_run_id: 'trn_1', bench_id: 'b1', status: 'running', completed_steps: -3, total_steps: 10 };
   const benchmarks = { items: [{ bench_id: 'b1', label: 'words', eval_run_count: -1 }], has_more: false };
   const { url } = await hostileServer((response, request) => {

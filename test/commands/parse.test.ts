@@ -9,7 +9,7 @@ const all: readonly (readonly [string, CommandSpec])[] = Object.entries(commands
 
 describe('global flags', () => {
   it.each([['--profile lab list runs'], ['list runs --profile lab'], ['list --profile=lab runs']])(
-    'are taken before and after the command: %s',
+    'work before and after the command: %s',
     line => {
       expect(parse(line.split(' '))).toEqual({
         kind: 'command',
@@ -20,7 +20,7 @@ describe('global flags', () => {
     },
   );
 
-  it('of the command count if both are given', () => {
+  it('count after the command if both are given', () => {
     expect(parse(['--profile', 'one', 'get', 'evr_1', '--profile', 'two'])).toMatchObject({
       flags: { profile: 'two' },
     });
@@ -29,11 +29,11 @@ describe('global flags', () => {
   it.each([
     [['--mouse', 'list', 'runs'], '--mouse is not for benchtop list: it is for the workbench.'],
     [['--profile', 'x', 'serve'], '--profile is not for benchtop serve'],
-  ])('that a command does not take are refused: %j', (words, message) => {
+  ])('that the command does not take are refused: %j', (words, message) => {
     expect(() => parse(words)).toThrow(message);
   });
 
-  it('open the workbench if there is no command', () => {
+  it('open the workbench without a command', () => {
     expect(parse([])).toEqual({ kind: 'workbench', flags: {} });
     expect(parse(['--read-only', '--theme', 'dark'])).toEqual({
       kind: 'workbench',
@@ -42,7 +42,7 @@ describe('global flags', () => {
   });
 });
 
-describe('what cannot be read', () => {
+describe('invalid arguments', () => {
   it.each([
     [['lsit'], "Unknown command 'lsit'. Did you mean list?"],
     [['eval'], "Unknown command 'eval'. Did you mean evaluate?"],
@@ -84,12 +84,12 @@ describe('what cannot be read', () => {
     [['secret'], 'benchtop secret needs one of these words: set.'],
     [['serve', '--json', '--jq', '.'], 'This command has no --jq: pipe its JSON into jq'],
     [['--json'], '--json is for commands'],
-  ])('is refused, with what may have been meant: %j', (words, message) => {
+  ])('are refused with a suggestion: %j', (words, message) => {
     expect(() => parse(words)).toThrow(message);
   });
 });
 
-it('takes several short flags in a word, a value behind its short flag, and a negative number as an argument', () => {
+it('takes combined short flags, a value right after its short flag, and a negative number as an argument', () => {
   expect(parse(['list', 'runs', '-rwL5', '--sort', 'mean'])).toMatchObject({
     flags: { reverse: true, wide: true, limit: 5 },
   });
@@ -98,7 +98,7 @@ it('takes several short flags in a word, a value behind its short flag, and a ne
   expect(parse(['config', 'set', ...range])).toMatchObject({ args: range });
 });
 
-it('takes --json with --jq and --field, which imply it (out26 C1)', () => {
+it('takes --json together with --jq and --field, which imply it (out26 C1)', () => {
   for (const more of [
     ['--jq', '.status'],
     ['--field', 'status'],
@@ -106,13 +106,13 @@ it('takes --json with --jq and --field, which imply it (out26 C1)', () => {
     expect(parse(['get', 'evr_1', '--json', ...more])).toEqual(parse(['get', 'evr_1', ...more]));
 });
 
-it('takes a flag that begins with no as it is called (C5)', () => {
+it('takes a flag whose name begins with no (C5)', () => {
   expect(parse(['chat', 'm', 'hi'])).toMatchObject({ flags: {} });
   expect(parse(['chat', 'm', 'hi', '--no-stream'])).toMatchObject({ args: ['m', 'hi'], flags: { noStream: true } });
 });
 
 describe('the text of a chat', () => {
-  it('keeps its dashes; known flags may follow it', () => {
+  it('keeps its dashes; known flags may follow', () => {
     const line = [
       'chat',
       'm',
@@ -147,7 +147,7 @@ describe('the text of a chat', () => {
     [['chat', 'm', 'what does --help do'], 'command'],
     [['chat', 'm', '--', 'what', 'does', '--help'], 'command'],
     [['chat', 'm', '--', '-h'], 'command'],
-  ])('is distinguished from a wish for help: %j', (words, kind) => {
+  ])('is not confused with a request for help: %j', (words, kind) => {
     expect(parse(words).kind).toBe(kind);
   });
 });
@@ -170,7 +170,7 @@ describe('help', () => {
     expect(await textOf(['--help'])).toMatch(new RegExp(`^ {2}${name.split(' ')[0]}\\b`, 'm'));
   });
 
-  it('of the program names the flags of the workbench and of the service, and fits the terminal', async () => {
+  it('of the program names the flags of the workbench and the service, and fits the terminal', async () => {
     const text = await textOf(['--help']);
     for (const key of Object.keys(workbench.flags)) expect(text).toContain(longFlag(key));
     const narrow = (await textOf(['-h'], 60)).split('\n');
@@ -179,11 +179,11 @@ describe('help', () => {
   });
 });
 
-it.each([[['--version']], [['-V']]])('%j asks for the version', words => {
+it.each([[['--version']], [['-V']]])('prints the version for %j', words => {
   expect(parse(words)).toEqual({ kind: 'version', json: false });
 });
 
-it('no flag of a command hides another: long and short names differ', () => {
+it('gives no command two flags of the same name, long or short', () => {
   for (const [name, { flags }] of all) {
     const shorts = Object.values(flags).flatMap(({ short }) => short ?? []);
     expect([name, new Set(shorts).size]).toEqual([name, shorts.length]);

@@ -7,7 +7,7 @@ import { cliOn } from './cli.ts';
 
 const texts = new Map(Object.entries(await prebuiltTexts()));
 
-describe('written help', () => {
+describe('prebuilt help', () => {
   it.each([
     [['--help'], 'Usage: benchtop [COMMAND]'],
     [['-h'], 'Usage: benchtop [COMMAND]'],
@@ -30,7 +30,7 @@ describe('written help', () => {
     [['--version', '--json']],
     [['__proto__', '--help']],
     [[]],
-  ])('is not counted as what has to be parsed: %j', words => {
+  ])('is not used for what needs parsing: %j', words => {
     expect(texts.has(prebuiltName(words))).toBe(false);
   });
 
@@ -38,7 +38,7 @@ describe('written help', () => {
     expect([...texts.values()].filter(text => /\)\s+\(/.test(text))).toEqual([]);
   });
 
-  it('says for every command what parsing gives', async () => {
+  it('is the same as parsing gives, for every command', async () => {
     const cli = cliOn({ baseUrl: '', apiKey: '' });
     for (const name of Object.keys(commands)) {
       const words = [...name.split(' '), '--help'];
@@ -48,14 +48,14 @@ describe('written help', () => {
     expect((await cli('', ['--version'])).out).toBe(texts.get('--version'));
   });
 
-  it('is rendered if the terminal is narrower', async () => {
+  it('is formatted again if the terminal is narrower', async () => {
     const text = await helpText('list', 50);
     const lines = text.slice(0, text.indexOf('\nExamples:')).split('\n');
     expect(lines.length).toBeGreaterThan(20);
     expect(Math.max(...lines.map(line => line.length))).toBeLessThanOrEqual(50);
   });
 
-  it('is rendered by a program that was not built', () => {
+  it('is formatted by a program without a build', () => {
     expect(printPrebuilt(['--help'], new URL('../../src/', import.meta.url))).toBe(false);
   });
 });

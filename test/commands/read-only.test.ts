@@ -32,7 +32,7 @@ describe('api', () => {
     expect(requests).toEqual([]);
   });
 
-  it('writes without it', async () => {
+  it('writes without --read-only', async () => {
     const { cli, writes: written } = await double();
     expect(await cli('api', ['cancelEval', 'eval_run_id=evr_1'])).toMatchObject({ code: exitCodes.done });
     expect(written()).toEqual(['POST /api/v1/eval/evr_1/cancel']);
@@ -54,7 +54,7 @@ it('upload sends neither a folder nor trajectories', async () => {
   expect(requests).toEqual([]);
 });
 
-it('line mode acts on no row of any list, and does not offer to', async () => {
+it('line mode acts on no row of any list, and offers no actions', async () => {
   const { cli, writes: written } = await double();
   const listed = resources.filter(({ needs }) => !needs).map(({ names: [name] }) => name);
   const each = ['evaluate', 'train', 'deploy', 'build', 'cancel', 'delete', 'undeploy', 'promote'] as const;
@@ -68,7 +68,7 @@ it('line mode acts on no row of any list, and does not offer to', async () => {
   for (const verb of each) expect(help).not.toContain(`${verb} 3`);
 });
 
-describe('the commands that change something', () => {
+describe('the commands that write', () => {
   it.each([
     ['evaluate', ['bench_1', '-m', 'm']],
     ['train', ['bench_1', '-m', 'm']],

@@ -50,7 +50,7 @@ async function readOf(lines: readonly (object | string)[]) {
   return { tasks: await tasks(), title: file.title, notes };
 }
 
-it('stores the file without a request, so that none of it is in memory twice', async () => {
+it('stores the file without a request, and never twice in memory', async () => {
   let requests = 0;
   const count = (): void => {
     requests += 1;
@@ -85,7 +85,7 @@ it('reads what a service would refuse, and says what is missing', async () => {
   });
 });
 
-it('refuses a file with nothing readable, and leaves nothing of it behind', async () => {
+it('refuses a file without anything readable, and leaves nothing behind', async () => {
   await expect(readOf(['no JSON'])).rejects.toMatchObject({
     exitCode: exitCodes.failed,
     message: expect.stringContaining('It is not JSON'),
@@ -96,7 +96,7 @@ it('refuses a file with nothing readable, and leaves nothing of it behind', asyn
   });
 });
 
-it('shows the trajectories in the order of the file', async () => {
+it('shows trajectories in the order of the file', async () => {
   const tasks = Array.from({ length: 60 }, (_, index) => `task ${index}`);
   const { rows, file, notes } = await opened(tasks.map(rollout));
   const shown = await rows();
@@ -109,7 +109,7 @@ it('shows the trajectories in the order of the file', async () => {
   expect(new Set(shown.map(({ created_at }) => created_at)).size).toBe(tasks.length);
 });
 
-it('shows a trajectory that is larger than a service takes', async () => {
+it('shows a trajectory too large for a service', async () => {
   const large = 'a line of a log\n'.repeat((33 * 1024 * 1024) / 16);
   expect(await readOf([{ task_id: 'large', ...saying(large) }])).toEqual({
     tasks: ['large'],
@@ -118,7 +118,7 @@ it('shows a trajectory that is larger than a service takes', async () => {
   });
 });
 
-it('shows all trajectories, also those of one trace', async () => {
+it('shows all trajectories, even those of one trace', async () => {
   const first = { task_id: 'first', trace_id: 'a', ...saying('one') };
   expect(await readOf([first, { ...first, ...saying('two') }, first, { task_id: 'last', ...saying('hi') }])).toEqual({
     tasks: ['first', 'first', 'first', 'last'],
@@ -127,7 +127,7 @@ it('shows all trajectories, also those of one trace', async () => {
   });
 });
 
-it('follows a file that grows, and keeps what is shown of it', async () => {
+it('follows a growing file, and keeps what it shows', async () => {
   const { path, tasks, rows, notes } = await opened([rollout('one'), '{"task_id": "two", "messa']);
   const [first] = await rows();
   const noted = [...notes];
@@ -141,7 +141,7 @@ it('follows a file that grows, and keeps what is shown of it', async () => {
   expect(notes).toEqual(noted);
 });
 
-it('says at all times how much of the file is not read, and why', async () => {
+it('always says how much of the file is unread, and why', async () => {
   const { path, tasks, file } = await opened([rollout('one'), 'no JSON', rollout('two'), '{"task_id": "three"']);
   const half = { title: 'file.jsonl, 2 not read in full', problem: expect.stringMatching(/^line 2: .* 1 more cannot/) };
   expect(file).toMatchObject(half);
@@ -158,7 +158,7 @@ it('says at all times how much of the file is not read, and why', async () => {
   expect({ title: file.title, tasks: await tasks() }).toEqual({ title: 'file.jsonl', tasks: [] });
 });
 
-it('names a line that cannot be read once, also if it was the last one', async () => {
+it('names an unreadable line once, even the last one', async () => {
   const { path, file } = await opened([rollout('one'), 'no JSON']);
   expect(file.problem).toMatch(/^line 2: It is not JSON: /);
   appendFileSync(path, textOf(['nor this']));
@@ -169,7 +169,7 @@ it('names a line that cannot be read once, also if it was the last one', async (
   expect(file.problem).toMatch(/^line 5: (?!.*more cannot)/);
 });
 
-it('names a last line without a newline only if it stays as it is (B21)', async () => {
+it('names a last line without a newline only if it does not change (B21)', async () => {
   const { path, tasks, file } = await opened([rollout('one'), 'no JSON']);
   const problems = new Set<string | undefined>();
   file.subscribe(() => problems.add(file.problem));
@@ -186,7 +186,7 @@ it('names a last line without a newline only if it stays as it is (B21)', async 
   expect(file.title).toBe('file.jsonl, 2 not read in full');
 });
 
-it('shows nothing of what a file held before it was written again', async () => {
+it('shows nothing from before the file was rewritten', async () => {
   const { path, tasks, rows } = await opened(['one', 'two', 'last'].map(rollout));
   const [, two, last] = await rows();
   writeFileSync(path, textOf(['other', 'two', 'last'].map(rollout)));
@@ -199,7 +199,7 @@ it('shows nothing of what a file held before it was written again', async () => 
   await eventually(async () => expect(await tasks()).toEqual(['other']));
 });
 
-it('gives the id of the file to no other content, as a screen reads an ended trajectory once', async () => {
+it('never reuses the id of the file for other content, as a screen reads an ended trajectory once', async () => {
   const row = (task_id: string) => ({ trajectory_id: 'a', trace_id: 'k', ...rollout(task_id) });
   const { path, tasks, rows } = await opened([row('one')]);
   const written = async (...lines: readonly object[]) => {
@@ -213,7 +213,7 @@ it('gives the id of the file to no other content, as a screen reads an ended tra
   expect(await written(row('one'))).toEqual([['a', 'k']]);
 });
 
-it('reads a trajectory whose trace has a name that it could give to another', async () => {
+it('reads a trajectory whose trace has a name that the program could make up for another', async () => {
   const named = [
     { trace_id: 'trace_x', ...rollout('one') },
     { trajectory_id: 'd', trace_id: 'k', ...rollout('two') },
@@ -222,7 +222,7 @@ it('reads a trajectory whose trace has a name that it could give to another', as
   expect(await readOf(named)).toMatchObject({ tasks: ['one', 'two', 'three'] });
 });
 
-it('keeps what is shown if a change cannot be stored, and says so', async () => {
+it('keeps what it shows if a change cannot be stored, and says so', async () => {
   const { path, tasks, file, folder } = await opened(['one', 'two'].map(rollout));
   const database = new DatabaseSync(databasePath(join(folder, 'data')));
   onTestFinished(() => database.close());
@@ -239,7 +239,7 @@ it('keeps what is shown if a change cannot be stored, and says so', async () => 
   await eventually(() => expect([file.title, file.problem]).toEqual(['file.jsonl', undefined]));
 });
 
-it('calls a trajectory by the id that the file gives it', async () => {
+it('uses the id in the file for a trajectory', async () => {
   const { rows } = await opened([
     { trajectory_id: 'traj_own', trace_id: 'a', ...rollout('one') },
     { trace_id: 'a', ...rollout('two') },
@@ -260,7 +260,7 @@ it('calls a trajectory by the id that the file gives it', async () => {
   ]);
 });
 
-it('notes few of many errors of the same kind, and counts the others', async () => {
+it('prints a few of many errors of one kind, and counts the rest', async () => {
   const { title, notes } = await readOf([rollout('one'), ...Array.from({ length: 1_500 }, () => 'no JSON')]);
   expect({ title, notes }).toEqual({
     title: 'file.jsonl, 1500 not read in full',
@@ -271,7 +271,7 @@ it('notes few of many errors of the same kind, and counts the others', async () 
   });
 });
 
-it('names the field that a service would refuse', async () => {
+it('names a field that a service would refuse', async () => {
   const refused = Array.from({ length: 4 }, () => ({ steps: [saying('hi')], reward: '0.5' }));
   const nameless = Array.from({ length: 4 }, (_, at) => ({
     steps: [...Array(at).fill(saying('hi')), { messages: [{}] }],
@@ -308,7 +308,7 @@ it('says what a prompt and a completion without a number lack (B14)', async () =
   }
 });
 
-it('names the elements of an array by their number, not by a line (out24 C24)', async () => {
+it('names elements of an array by number, not by line (out24 C24)', async () => {
   const path = join(testFolder(), 'dump.json');
   writeFileSync(path, JSON.stringify([rollout('one'), 3, rollout('three')]));
   const { out, notes } = await cliOn({ baseUrl: 'http://127.0.0.1:1', apiKey })('read', [path]);
@@ -316,7 +316,7 @@ it('names the elements of an array by their number, not by a line (out24 C24)', 
   expect(notes).toContain('element 2: It is not an object.');
 });
 
-it('is what a command advises if it takes no file', async () => {
+it('is suggested by a command that takes no file', async () => {
   const none = () => ({ items: [], has_more: false });
   const { url } = await hostileServer(answering({ listDatasets: none, listBenchmarks: none }));
   const path = join(testFolder(), 'dump.jsonl');
@@ -364,7 +364,7 @@ it.each([
   }
 });
 
-it('reads a file that is compressed with gzip', async () => {
+it('reads a gzip file', async () => {
   const path = join(testFolder(), 'file.jsonl.gz');
   writeFileSync(path, gzipSync(textOf([rollout('one'), rollout('two')])));
   const { out, notes } = await cliOn({ baseUrl: 'http://127.0.0.1:1', apiKey: 'key' })('read', [path, '--json']);
@@ -388,7 +388,7 @@ it('reports that a compressed file with a wrong checksum is damaged', async () =
   expect(notes).toContain(`${path} is damaged: incorrect data check.`);
 });
 
-it.each([1, 4_000])('reads a compressed file of %i rollouts whole if other bytes follow (attack31 C3)', async count => {
+it.each([1, 4_000])('reads a whole compressed file of %i rollouts if other bytes follow (attack31 C3)', async count => {
   const path = join(testFolder(), 'file.jsonl.gz');
   const noise = () => randomBytes(50).toString('hex');
   const text = textOf(Array.from({ length: count }, () => rollout(noise())));
@@ -399,7 +399,7 @@ it.each([1, 4_000])('reads a compressed file of %i rollouts whole if other bytes
   expect(code).toBe(exitCodes.failed);
 });
 
-it('reads the complete part of a compressed file that is still being written, and reports its early end', async () => {
+it('reads the complete part of a compressed file that is still being written, and says that it ends early', async () => {
   const path = join(testFolder(), 'file.jsonl.gz');
   writeFileSync(path, gzipSync(textOf([rollout('one'), rollout('two')]), { finishFlush: constants.Z_SYNC_FLUSH }));
   const early = `${path} ends early: unexpected end of file.`;

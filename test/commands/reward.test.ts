@@ -6,7 +6,7 @@ import { exitCodes } from '../../src/commands/exit.ts';
 import { apiKey, type Behaviour, hostileServer, json, resetAtOnce } from '../service/hostile-server.ts';
 import { cliOn, testFolder } from './cli.ts';
 
-it('a reward that the service answers for another trajectory has an unknown outcome', async () => {
+it('reports an unknown outcome if the service answers for another trajectory', async () => {
   const server = await hostileServer(json({ ok: true, trajectory_id: 'traj_2', status: 'logged' }));
   const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
   const { code, out, notes } = await cli('reward', ['traj_1', 'quality', '0.4', '--reward-id', 'r1']);
@@ -19,7 +19,7 @@ it('a reward that the service answers for another trajectory has an unknown outc
 const logged: Behaviour = (response, request) =>
   json({ ok: true, trajectory_id: 'traj_1', status: 'logged' })(response, request);
 
-it('a repeat of a reward whose answer was lost is recognised, and counts once (A2)', async () => {
+it('recognises the repeat of a reward whose answer was lost, and counts it once (A2)', async () => {
   const server = await hostileServer(resetAtOnce, logged);
   const cli = cliOn({ baseUrl: server.url, apiKey, home: testFolder() });
   const sent = () =>
@@ -39,7 +39,7 @@ it('a repeat of a reward whose answer was lost is recognised, and counts once (A
   expect(new Set(sent().map(([each]) => each)).size).toBe(3);
 });
 
-it('a reward with an id from the user has an idempotency key of its own', async () => {
+it('gives a reward with an id from the user its own idempotency key', async () => {
   const server = await hostileServer(logged);
   const cli = cliOn({ baseUrl: server.url, apiKey, home: testFolder() });
   for (const words of [
@@ -54,7 +54,7 @@ it('a reward with an id from the user has an idempotency key of its own', async 
   expect([keys[1], new Set(['r1', ...keys]).size]).toEqual([keys[0], 4]);
 });
 
-it('repeats a reward with its id where the service honours idempotency keys', async () => {
+it('repeats a reward with its id if the service honours idempotency keys', async () => {
   const server = await hostileServer(resetAtOnce, logged);
   const [settings, home] = [testFolder(), testFolder()];
   const cli = cliOn({ baseUrl: server.url, apiKey, home });
@@ -71,7 +71,7 @@ it('repeats a reward with its id where the service honours idempotency keys', as
   expect(second).toBe(first);
 });
 
-it('repeats a reward with its id however old it is: a service does not forget the id (attack31)', async () => {
+it('repeats a reward with its id at any age, as services do not forget the id (attack31)', async () => {
   const server = await hostileServer(resetAtOnce, resetAtOnce, resetAtOnce, logged);
   const [settings, home] = [testFolder(), testFolder()];
   const profiles = { lab: { baseUrl: server.url, apiKey, assumptions: { honoursIdempotencyKey: 'yes' } } };
@@ -92,7 +92,7 @@ it('repeats a reward with its id however old it is: a service does not forget th
 it.each([
   ['without', [], ['--reward-id']],
   ['with', ['--reward-id'], []],
-] as const)('has the same idempotency key when it was first sent %s an id, and lost', async (_, first, second) => {
+] as const)('reuses the idempotency key of a lost reward that was sent %s an id', async (_, first, second) => {
   const server = await hostileServer(resetAtOnce, resetAtOnce, resetAtOnce, logged);
   const [settings, home] = [testFolder(), testFolder()];
   const profiles = { lab: { baseUrl: server.url, apiKey, assumptions: { honoursIdempotencyKey: 'yes' } } };

@@ -35,7 +35,7 @@ const completed = (count: number, more: object = {}) =>
     ...{ status: 'completed', reward: 1, ...more },
   }));
 
-it('counts why a judge gave no reward (A1)', async () => {
+it('counts the reasons why a judge returned no reward (A1)', async () => {
   const choices = ['REWARD: 1/10', 'REWARD: 1/10', 'REWARD: 0', 'Good.\nREWARD: 1'].map(content => ({
     ...{ message: { content }, finish_reason: content === 'REWARD: 0' ? 'length' : 'stop' },
   }));
@@ -52,7 +52,7 @@ it.each([
   ['7', '0..1'],
   ['0', '0..1'],
   ['-1', '-1..1'],
-])('refuses a threshold that passes or fails every reward: %s of %s (out31 B2)', async (passAt, range) => {
+])('refuses a threshold that every reward passes or fails: %s of %s (out31 B2)', async (passAt, range) => {
   const cli = await cliWith(completed(2));
   const flags = ['--with', 'contains yes', '--pass-at', passAt, '--reward-range', range];
   const { code, notes } = await cli('regrade', ['d', ...flags]);
@@ -61,12 +61,12 @@ it.each([
   expect(code).toBe(exitCodes.usage);
 });
 
-it('names the threshold beside the agreement also if all rewards are passes and fails (out31 B2)', async () => {
+it('shows the threshold next to the agreement, even if all rewards are passes and fails (out31 B2)', async () => {
   const { out } = await (await cliWith(completed(2)))('regrade', ['d', '--with', 'contains yes']);
   expect(out).toContain('agreement\t100% of 2 on passing at 1.00\n');
 });
 
-it('stops at once if the program cannot be started, and invents no mean (out31 C8)', async () => {
+it('stops at once if the grader cannot be started, and prints no mean (out31 C8)', async () => {
   let read = 0;
   const cli = await cliWith(completed(40), {
     getTrajectory: ({ trajectory_id }) => {
@@ -119,7 +119,7 @@ const statuses = [
 it.each([
   ['the list', (row: object) => row],
   ['each rollout', (row: object) => ({ ...row, status: undefined, error: undefined })],
-])('leaves out what failed and what still runs, apart, by %s (B2)', async (_, listed) => {
+])('leaves out failed and running rollouts, counted separately, by %s (B2)', async (_, listed) => {
   const rows = completed(statuses.length).map((row, index) => ({ ...row, ...statuses[index] }));
   const cli = await cliWith(rows, { listTrajectories: () => pageOf(rows.map(listed)) });
   const { out, code } = await cli('regrade', ['d', '--with', 'contains no', '--json']);
@@ -133,7 +133,7 @@ it.each([
 it.each([
   ['SIGTERM', exitCodes.terminated],
   ['SIGHUP', exitCodes.hungUp],
-])('ends its graders and their children on %s (B4)', async (_, exitCode) => {
+])('stops its graders and their children on %s (B4)', async (_, exitCode) => {
   const stop = new AbortController();
   let stopsOnSignals = false;
   const { line, ended } = await endlessGrader(() => stopsOnSignals && stop.abort(new Interruption(exitCode)));
@@ -148,7 +148,7 @@ it.each([
   expect(code).toBe(exitCode);
 });
 
-it('counts the partial rewards that change without a pass or a fail, and says what agreement is about (out30 A2)', async () => {
+it('counts partial rewards that change without a pass or a fail, and says what agreement measures (out30 A2)', async () => {
   const rows = completed(6).map((row, index) => ({ ...row, reward: index < 4 ? 0.9 : 0 }));
   const cli = await cliWith(rows);
   const regraded = (...flags: string[]) => cli('regrade', ['d', '--with', 'exact another', ...flags]);
@@ -160,7 +160,7 @@ it('counts the partial rewards that change without a pass or a fail, and says wh
   expect(JSON.parse((await regraded('--json')).out)).toMatchObject({ agreement: 1, ...changes });
 });
 
-it('gives no interval for rollouts without a task: they may be of the same one (B7)', async () => {
+it('gives no interval for rollouts without a task, which may share one (B7)', async () => {
   const rows = completed(12, { reward: 0.5 });
   const graded = async (task_id: string | undefined) => {
     const cli = await cliWith(rows.map((row, index) => (index < 3 ? { ...row, task_id } : row)));
@@ -184,7 +184,7 @@ it('says that rollouts name no task, instead of an empty table (B5)', async () =
   expect(await (await cliWith([]))('tasks', ['d'])).toMatchObject({ out: '', notes: 'There are no rollouts.' });
 });
 
-it('prints how a task went over the steps of training, and takes some of them (B1)', async () => {
+it('prints how a task developed over the steps of training, for some tasks if wanted (B1)', async () => {
   const rows = completed(40).map((row, step) => ({
     ...row,
     task_id: 'a',
@@ -207,7 +207,7 @@ it('prints how a task went over the steps of training, and takes some of them (B
   expect((await cli('tasks', ['d', '--steps', '99'])).notes).toContain('There are no rollouts in steps 99.');
 });
 
-it('prints a large trajectory in parts', async () => {
+it('prints a large trajectory in chunks', async () => {
   const content = 'a line of a long response\n'.repeat(2_000);
   const steps = Array.from({ length: 30 }, (_, step_index) => ({ step_index, messages: [{ role: 'tool', content }] }));
   const [row] = completed(1);

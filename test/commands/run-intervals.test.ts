@@ -24,7 +24,7 @@ const alternating = (count: number) =>
 
 const have = ['whole', 'uneven', 'some missing', 'running'];
 
-it('is that of get in a list, in JSON and in a report, for any rewards (A1, A3, B3)', async () => {
+it('is the same in get, list, JSON and a report, for any rewards (A1, A3, B3)', async () => {
   const { runs, answers } = randomRuns(3);
   const server = await hostileServer(answering(answers));
   const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
@@ -56,7 +56,7 @@ it('is that of get in a list, in JSON and in a report, for any rewards (A1, A3, 
   }
 });
 
-it('is read once for an ended run, whichever command read its rewards', async () => {
+it('is computed once for a completed run, whichever command read its rewards', async () => {
   const { runs, answers } = randomRuns(1);
   const server = await hostileServer(answering(answers));
   const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
@@ -78,7 +78,7 @@ it('is read once for an ended run, whichever command read its rewards', async ()
   expect(wide).not.toContain(narrow[0]);
 });
 
-it('is that of the rewards so far for a running run, whose record has no mean', async () => {
+it('covers the rewards so far of a running run without a mean in its record', async () => {
   const run = { eval_run_id: 'evr_1', bench_id: 'b', status: 'running', reward_mean: null, total_rollouts: 21 };
   const answers: Answers = {
     listBenchmarks: () => pageOf([{ bench_id: 'b', label: 'words' }]),
@@ -91,7 +91,7 @@ it('is that of the rewards so far for a running run, whose record has no mean', 
   expect((await cli('list', columns)).out.split('\r\n')[1]).toMatch(/^0\.5,20,0\.2\d+\.\.0\.7\d+$/);
 });
 
-it('gives a list that reads no rewards the counts that were read before, and JSON nothing', async () => {
+it('is absent from a list that reads no rewards, with the counts read before, and from JSON', async () => {
   const [half, none] = [0, 1].map(index => ({
     ...{ eval_run_id: `evr_${index}`, display_name: `run ${index}`, bench_id: 'b', status: 'completed' },
     reward_mean: index === 0 ? 0.5 : null,
@@ -120,7 +120,7 @@ it('gives a list that reads no rewards the counts that were read before, and JSO
   expect((await cli('list', ['runs', '--json'])).out).not.toContain('certainty');
 });
 
-it('is in watch as in get, where no answer about the status has the mean', async () => {
+it('is the same in watch and get, if no status answer has the mean', async () => {
   const record = { eval_run_id: 'evr_1', display_name: 'one', bench_id: 'b', status: 'completed', reward_mean: null };
   const answers: Answers = {
     getEvalRun: () => record,
@@ -133,7 +133,7 @@ it('is in watch as in get, where no answer about the status has the mean', async
   expect(out).toMatch(/completed, 21 of 21, mean 0\.500 over 20 rewards \(95% CI .*\), 1 without a reward$/m);
 });
 
-it('get leaves a list its mean (B4)', async () => {
+it('is kept for a list after get (B4)', async () => {
   const { answers } = randomRuns(1);
   const record = { eval_run_id: 'evr_fail', bench_id: 'bench_1', status: 'failed', reward_mean: null };
   const rewards = Array.from({ length: 20 }, (_, at) => ({ task_id: `${at}`, trajectory_id: `${at}`, reward: 1 }));
@@ -176,7 +176,7 @@ async function gradedRun(rewardAt: (index: number) => number) {
   return { graded, cli: cliOn({ baseUrl: server.url, apiKey: 'key' }) };
 }
 
-it('is read again after the run was graded again, and is missing for no other row than that whose rewards fail', async () => {
+it('is computed again after the run is graded again, and missing only for the row whose rewards fail', async () => {
   const { graded, cli } = await gradedRun(at => at % 2);
   const list = () => cli('list', ['runs', '--columns', 'id,mean,95% ci', '--format', 'csv']);
   const first = await list();
@@ -189,43 +189,40 @@ it('is read again after the run was graded again, and is missing for no other ro
   expect((await list()).out).toMatch(/^evr_1,1\.1\d*,$/m);
 });
 
-it.each([403, 500])(
-  'is missing with a note where the progress of a run answers %i, and read again later',
-  async code => {
-    const { answers } = randomRuns(1);
-    const record = (eval_run_id: string, status: string) => ({
-      ...{ eval_run_id, bench_id: 'bench_1', status, reward_mean: 0.5, reward_count: 20 },
-    });
-    const records = ['completed', 'cancelled', 'running'].map(status => record(`evr_${status}`, status));
-    const answer = answering({
-      ...answers,
-      listEvalRuns: () => records,
-      getEvalRun: ({ eval_run_id }) => records.find(each => each.eval_run_id === eval_run_id),
-      getEvalProgress: ({ eval_run_id }) => ({
-        ...{ eval_run_id, status: String(eval_run_id).slice('evr_'.length), total_rollouts: 21 },
-      }),
-      getTrajectoryRewards: () => ({ trajectory_rewards: alternating(20) }),
-    });
-    const refused = json(
-      { error: { type: code === 403 ? 'permission_error' : 'api_error', message: 'no entry' } },
-      code,
-      { 'retry-after': '3600' },
-    );
-    let isRefused = true;
-    const server = await hostileServer((response, request) =>
-      (isRefused && request.url.endsWith('/progress') ? refused : answer)(response, request),
-    );
-    const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
-    const list = () => cli('list', ['runs', '--columns', 'id,95% ci', '--format', 'csv']);
-    const first = await list();
-    expect(first.out).not.toContain('..');
-    expect(first.notes).toMatch(/^95% CI could not be read for 3 rows \(.*\): no entry/m);
-    isRefused = false;
-    const second = await list();
-    expect(second.out.match(/\.\./g)).toHaveLength(3);
-    expect(second.notes).toBe('');
-  },
-);
+it.each([403, 500])('is missing with a note if the progress of a run answers %i, and computed later', async code => {
+  const { answers } = randomRuns(1);
+  const record = (eval_run_id: string, status: string) => ({
+    ...{ eval_run_id, bench_id: 'bench_1', status, reward_mean: 0.5, reward_count: 20 },
+  });
+  const records = ['completed', 'cancelled', 'running'].map(status => record(`evr_${status}`, status));
+  const answer = answering({
+    ...answers,
+    listEvalRuns: () => records,
+    getEvalRun: ({ eval_run_id }) => records.find(each => each.eval_run_id === eval_run_id),
+    getEvalProgress: ({ eval_run_id }) => ({
+      ...{ eval_run_id, status: String(eval_run_id).slice('evr_'.length), total_rollouts: 21 },
+    }),
+    getTrajectoryRewards: () => ({ trajectory_rewards: alternating(20) }),
+  });
+  const refused = json(
+    { error: { type: code === 403 ? 'permission_error' : 'api_error', message: 'no entry' } },
+    code,
+    { 'retry-after': '3600' },
+  );
+  let isRefused = true;
+  const server = await hostileServer((response, request) =>
+    (isRefused && request.url.endsWith('/progress') ? refused : answer)(response, request),
+  );
+  const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+  const list = () => cli('list', ['runs', '--columns', 'id,95% ci', '--format', 'csv']);
+  const first = await list();
+  expect(first.out).not.toContain('..');
+  expect(first.notes).toMatch(/^95% CI could not be read for 3 rows \(.*\): no entry/m);
+  isRefused = false;
+  const second = await list();
+  expect(second.out.match(/\.\./g)).toHaveLength(3);
+  expect(second.notes).toBe('');
+});
 
 /** Commands on a service with these answers, and how often each run's rewards were read. */
 async function countingReads(answers: Answers) {
@@ -241,14 +238,14 @@ const rewardsOf = (...values: number[]) => ({
   })),
 });
 
-it('get reads the rewards of a run once, though it has no record', async () => {
+it('takes one read of the rewards in get, even without a record of the run', async () => {
   const { cli, reads } = await countingReads({ getTrajectoryRewards: () => rewardsOf(0.5, 0.5) });
   const { out } = await cli('get', ['run', 'er_1']);
   expect(out).toMatch(/^mean so far +0\.500 over 2 rewards$/m);
   expect(reads()).toEqual(['er_1']);
 });
 
-it('list runs reads the rewards of each run once, whatever it shows of them', async () => {
+it('takes one read of the rewards of each run in list, whatever it shows', async () => {
   const row = (id: string, status: string | null, reward_mean: number | null) => ({
     ...{ eval_run_id: id, bench_id: 'b1', status, reward_mean, created_at: '2026-01-01T00:00:00Z' },
   });
@@ -263,7 +260,7 @@ it('list runs reads the rewards of each run once, whatever it shows of them', as
   expect(reads().toSorted()).toEqual(['base', 'failed', 'open']);
 });
 
-it('is not read again to look for a start whose response was lost, with the range of the settings', async () => {
+it('is not read again to look for a start with a lost response, with the range of the settings', async () => {
   const failed = { eval_run_id: 'r', bench_id: 'b1', status: 'failed', reward_mean: null, total_rollouts: 2 };
   const { cli, reads } = await countingReads({
     listBenchmarks: () => pageOf([{ bench_id: 'b1', label: 'words' }]),
@@ -279,7 +276,7 @@ it('is not read again to look for a start whose response was lost, with the rang
   expect(reads()).toEqual(['r']);
 });
 
-it('what get has just read of a failed run is what list says', async () => {
+it('is the same in list after get has read a failed run', async () => {
   const failed = { eval_run_id: 'r', bench_id: 'b1', status: 'failed', reward_mean: null, total_rollouts: 4 };
   let values = [0.9, 0.9];
   const { cli } = await countingReads({

@@ -42,7 +42,7 @@ async function worldOf(reads = Number.POSITIVE_INFINITY, lag = 0) {
   return cliOn({ baseUrl: url, apiKey });
 }
 
-it('compare takes a running run, and rewards that are to come as the lowest and as the highest', async () => {
+it('compare takes a running run, and counts future rewards as the lowest and as the highest', async () => {
   const cli = await worldOf();
   const { code, out, notes } = await cli('compare', ['evr_base', 'evr_new']);
   expect(code).toBe(0);
@@ -57,7 +57,7 @@ it('compare takes a running run, and rewards that are to come as the lowest and 
   expect(ended).toMatchObject({ verdict: 'better', interval: { confidence: 0.95 } });
 });
 
-it('watch says how certain the mean is, which rewards it covers, and when that holds', async () => {
+it('watch says how certain the mean is, which rewards it covers, and when that applies', async () => {
   const { code, out } = await (await worldOf(2))('watch', ['evr_new']);
   expect(code).toBe(0);
   expect(out.split('\n').slice(0, 2)).toEqual([
@@ -71,7 +71,7 @@ it('watch says how certain the mean is, which rewards it covers, and when that h
 });
 
 it.each([[[]], [['--until', 'rewards=9']]])(
-  'no more rewards are told than rollouts are done: watch %j',
+  'watch reports no more rewards than completed rollouts: %j',
   async flags => {
     const watch = async (...more: string[]) => (await worldOf(2, 2))('watch', ['evr_new', ...flags, ...more]);
     expect((await watch()).out.split('\n')[0]).toMatch(/running, 6 of 8, mean 1\.00 over 6 rewards/);
@@ -79,7 +79,7 @@ it.each([[[]], [['--until', 'rewards=9']]])(
   },
 );
 
-it('reads the rewards once a look where nothing else says that there is such a run', async () => {
+it('watch reads the rewards once per poll if nothing else shows that the run exists', async () => {
   let looks = 0;
   let readings = 0;
   const { url } = await hostileServer((response, request) => {

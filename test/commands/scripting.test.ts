@@ -28,7 +28,7 @@ describe('a name in a filter', () => {
     ['trajectories --dataset nope', /no dataset nope/],
     ['trajectories --training nope', /no training run nope/],
     ['runs --benchmark bench_nope', /bench_nope/],
-  ])('that is not there ends with 5: list %s', async (line, words) => {
+  ])('that does not exist exits with 5: list %s', async (line, words) => {
     const { code, out, notes } = await cli('list', line.split(' '));
     expect({ code, out }).toEqual({ code: exitCodes.notFound, out: '' });
     expect(notes).toMatch(words);
@@ -48,7 +48,7 @@ describe('a name in a filter', () => {
 });
 
 describe('fields', () => {
-  it('have the names of the contract wherever a column is named', async () => {
+  it('have the names of the contract wherever columns are named', async () => {
     const { out } = await cli('list', [
       'runs',
       '--columns',
@@ -65,7 +65,7 @@ describe('fields', () => {
   });
 });
 
-describe('a field that the contract has', () => {
+describe('a field of the contract', () => {
   it.each([
     ['runs', 'eval_run_id'],
     ['runs --status failed', 'failure'],
@@ -74,7 +74,7 @@ describe('a field that the contract has', () => {
     ['deployments --status failed', 'playground_endpoint_url'],
     ['secrets', 'byte_length'],
     ['images --benchmark t-words', 'failure_message'],
-  ])('may be asked of no rows: list %s --field %s', async (line, name) => {
+  ])('may be requested for no rows: list %s --field %s', async (line, name) => {
     for (const flags of [
       ['--field', name],
       ['--columns', name],
@@ -91,7 +91,7 @@ describe('a field that the contract has', () => {
   });
 });
 
-it('list --field prints a text as it is, and a value as JSON', async () => {
+it('list --field prints text as it is, and other values as JSON', async () => {
   const said = 'say "hi" \\ twice';
   const row = { secret_id: 's1', name: 'A', description: said, tags: { of: ['a "b"'] } };
   const { url } = await hostileServer(json({ items: [row, { secret_id: 's2', name: 'B' }], has_more: false }));
@@ -104,7 +104,7 @@ it('list --field prints a text as it is, and a value as JSON', async () => {
 it.each([
   [{ BENCHTOP_BASE_URL: '' }, /BENCHTOP_API_KEY is set, but no address is/],
   [{ BENCHTOP_BASE_URL: '', BENCHTOP_API_KEY: '' }, /BENCHTOP_BASE_URL is set but empty/],
-])('the local service does not answer in place of another: %j', async (environment, words) => {
+])('never lets the local service answer in place of another: %j', async (environment, words) => {
   const outcome = await cli('list', ['models'], { environment });
   expect(outcome).toMatchObject({ code: exitCodes.usage, out: '' });
   expect(outcome.notes).toMatch(words);
@@ -113,7 +113,7 @@ it.each([
 it.each([
   ['profiles.lab.apiKey', 'sk-very-secret', 'apiKeyEnv, apiKeyFile or apiKeyCommand'],
   ['profiles.lab', '{"inferenceToken": "sk-very-secret"}', 'inferenceTokenEnv, inferenceTokenFile'],
-])('a key is not taken from the arguments: %s (out26 C5)', async (key, value, advice) => {
+])('takes no key from the arguments: %s (out26 C5)', async (key, value, advice) => {
   const environment = { BENCHTOP_CONFIG_DIR: testFolder() };
   const { code, notes } = await cli('config set', [key, value], { environment });
   expect([code, notes]).toEqual([exitCodes.usage, expect.stringContaining(`profiles.lab.${advice}`)]);
@@ -122,7 +122,7 @@ it.each([
   expect((await cli('config set', ['profiles.apiKey.baseUrl', 'https://lab.example'], { environment })).code).toBe(0);
 });
 
-it('keys are not printed: of the settings, and of a body that is not JSON', async () => {
+it('never prints keys, of the settings or of a body that is not JSON', async () => {
   const home = testFolder();
   const profiles = { lab: { baseUrl: 'https://lab.example', apiKey: 'sk-very-secret' } };
   const environment = { BENCHTOP_CONFIG_DIR: home };
@@ -136,11 +136,11 @@ it('keys are not printed: of the settings, and of a body that is not JSON', asyn
   expect(body.notes).not.toContain('sk-');
 });
 
-it('the version is JSON where JSON is asked for', async () => {
+it('prints the version as JSON on request', async () => {
   expect(JSON.parse((await cli('--json --version', [])).out)).toMatchObject({ version: expect.any(String) });
 });
 
-it('runs of different benchmarks are not compared', async () => {
+it('does not compare runs of different benchmarks', async () => {
   await service.readyBenchmark('opposites');
   const words = ['opposites', '-m', 'benchtop/tutor-base', '-w'];
   const other = (await cli('evaluate', words)).out.trim();
@@ -150,7 +150,7 @@ it('runs of different benchmarks are not compared', async () => {
   expect(notes).toMatch(/Only runs of one benchmark can be compared: /);
 });
 
-it('the same start with the same key is the same run, under the same name', async () => {
+it('returns the same run for the same start with the same key, under the same name', async () => {
   const words = ['t-words', '-m', 'benchtop/tutor-base', '--idempotency-key', 'K1'];
   const first = await cli('evaluate', [...words, '-w']);
   // The name is taken now.
@@ -158,7 +158,7 @@ it('the same start with the same key is the same run, under the same name', asyn
   await cli('delete', [first.out.trim(), '--yes']);
 });
 
-describe('flags that do not go together', () => {
+describe('conflicting flags', () => {
   it.each([
     ['runs --json --columns name', /--columns is for tables/],
     ['runs --json --format csv', /--format cannot be used with --json/],
@@ -177,7 +177,7 @@ describe('flags that do not go together', () => {
 });
 
 describe('streams', () => {
-  it('a pipe gets tabs and whole times, a terminal columns and colours', async () => {
+  it('have tabs and full times in a pipe, columns and colours on a terminal', async () => {
     const piped = (await cli('list', ['runs', '--columns', 'name,status,started'])).out.split('\n')[1] ?? '';
     expect(piped).toMatch(/^first\tcompleted\t\d{4}-\d\d-\d\dT[\d:.]+Z$/);
     const onTerminal = (environment: Record<string, string>) =>
@@ -188,7 +188,7 @@ describe('streams', () => {
     expect(forced.out).toContain('\u001b[32mcompleted');
   });
 
-  it('a pipe gets the whole time at which a record was seen, if the service does not give it again', async () => {
+  it('have the full time at which a record was seen in a pipe, if the service does not return it again', async () => {
     const home = testFolder();
     let isServed = true;
     const { url } = await hostileServer((response, request) => {
@@ -208,7 +208,7 @@ describe('streams', () => {
     expect((await get(80)).out).toMatch(/^seen .* ago$/m);
   });
 
-  it('with --json notes and errors are JSON too, a line each', async () => {
+  it('have notes and errors as JSON lines too with --json', async () => {
     const { out, notes } = await cli('list', ['benchmarks', '--limit', '1', '--json']);
     expect(JSON.parse(out)).toHaveLength(1);
     expect(JSON.parse(notes)).toEqual({ note: 'There is more than this row: use --limit N or --all.' });
@@ -252,13 +252,13 @@ it.each([
   ['secret', ['get'], exitCodes.usage, /Unknown command 'get'/],
   ['', [], exitCodes.usage, /needs a terminal/],
   ['', ['--theme', 'mauve'], exitCodes.usage, /--theme takes one of terminal, dark/],
-])('%s %j ends with %i', async (command, args, code, words) => {
+])('%s %j exits with %i', async (command, args, code, words) => {
   const outcome = await cli(command, args);
   expect(outcome.code).toBe(code);
   expect(outcome.notes).toMatch(words);
 });
 
-it('--debug shows each request, and nothing that is secret', async () => {
+it('--debug prints each request, and no secrets', async () => {
   for (const [flags, environment] of [
     [['--debug'], {}],
     [[], { BENCHTOP_DEBUG: '1' }],
@@ -271,7 +271,7 @@ it('--debug shows each request, and nothing that is secret', async () => {
   expect((await cli('', ['--debug', '--read-only'])).code).toBe(exitCodes.usage);
 });
 
-it('lines that are piped into the line mode answer its questions', async () => {
+it('line mode takes answers to its questions from a pipe', async () => {
   const { code, out } = await cli('--lines', [], {
     input: `benchmarks\nevaluate 1\nbenchtop/tutor-base\npiped run\n${'evaluate 1\nbenchtop/tutor-base\n\n'.repeat(2)}quit\n`,
   });
@@ -292,7 +292,7 @@ it('api --paginate reads every page of a list', async () => {
   expect((await cli('api', ['getEvalRun', `eval_run_id=${runId}`, '--paginate'])).code).toBe(exitCodes.usage);
 });
 
-it('open finds what it is to show before it opens the screen', async () => {
+it('open finds what to show before it opens the screen', async () => {
   expect((await cli('open', ['evr_none'])).code).toBe(exitCodes.notFound);
   expect(await cli('open', ['first'])).toMatchObject({
     code: exitCodes.usage,
@@ -300,7 +300,7 @@ it('open finds what it is to show before it opens the screen', async () => {
   });
 });
 
-it('upload takes standard input, and a single record that is written over several lines', async () => {
+it('upload takes standard input, and a single record on several lines', async () => {
   const record = JSON.stringify({ trace_id: 't1', messages: [{ role: 'user', content: 'hello' }] }, undefined, 2);
   const piped = await cli('upload', ['-', '--dataset', 'piped', '--json'], { input: record });
   expect(piped).toMatchObject({ code: exitCodes.done });
@@ -310,7 +310,7 @@ it('upload takes standard input, and a single record that is written over severa
   expect((await cli('upload', [file, '--dataset', 'piped'])).out).toBe('1 stored, 0 skipped, 0 failed\n');
 });
 
-it('upload reads a pipe that has a name to its end, once', async () => {
+it('upload reads a named pipe to its end, once', async () => {
   const pipe = join(testFolder(), 'pipe');
   execFileSync('mkfifo', [pipe]);
   const lines = ['a', 'b'].map(trace_id =>
@@ -322,7 +322,7 @@ it('upload reads a pipe that has a name to its end, once', async () => {
   await written;
 });
 
-it('wrong files and settings end with 2', async () => {
+it('invalid files and settings exit with 2', async () => {
   const folder = testFolder();
   expect((await cli('upload', [folder])).code).toBe(exitCodes.usage);
   writeFileSync(join(folder, 'config.json'), JSON.stringify({ keys: { 'nope.nothing': ['x'] }, profiles: 1 }));
@@ -330,7 +330,7 @@ it('wrong files and settings end with 2', async () => {
   expect((await cli('list', ['runs'], { environment })).code).toBe(exitCodes.usage);
 });
 
-it('takes the command of an error about a field of another name (C4)', async () => {
+it('an error about a field of another name suggests the command for it (C4)', async () => {
   const bench = { bench_id: 'b_1', name: 'words', model_slug: 'acme/small' };
   const missing = json({ detail: [{ loc: ['body', 'model'], msg: 'Field required' }] }, 422);
   const started = json({ eval_run_id: 'e_1' });

@@ -12,7 +12,7 @@ import { lockFolder } from '../../src/local/daemon/files.ts';
 import { eventually } from '../eventually.ts';
 import { cliOn, testFolder } from './cli.ts';
 
-it('--status and --stop say if they looked, and how to reach a service on another folder', async () => {
+it('--status and --stop say if they checked, and how to reach a service on another folder', async () => {
   const home = testFolder();
   const own = join(home, '.local/share/benchtop');
   const other = join(home, 'data of mine');
@@ -73,7 +73,7 @@ it.each([
   expect(printed.replace(`in ${home}/`, 'in ')).toContain(`The API key is in ${place}. Press`);
 });
 
-it('a path from the environment has no effect on a terminal', async () => {
+it('prints a path from the environment without control characters', async () => {
   const evil = '/nowhere/ev\u001b]0;pwn\u0007';
   const cli = cliOn({ baseUrl: '', apiKey: '' });
   const environment = { BENCHTOP_DATA_DIR: evil, XDG_CONFIG_HOME: evil };
@@ -86,7 +86,7 @@ it('a path from the environment has no effect on a terminal', async () => {
   expect((await cli('config path', [], { environment })).out).toBe(`${evil}/benchtop/config.json\n`);
 });
 
-it('passes on to the server that the variable names', async () => {
+it('uses the upstream server that the variable names', async () => {
   const home = testFolder();
   const cli = cliOn({ baseUrl: '', apiKey: '', home });
   const { promise: up, resolve } = Promise.withResolvers<string>();
@@ -103,7 +103,7 @@ it('passes on to the server that the variable names', async () => {
 it.each([
   ['an empty variable', '', []],
   ['the variable of a screen that started it without a server', 'http://127.0.0.1:9', ['--background']],
-])('passes nothing on with %s', async (_, given, flags) => {
+])('uses no upstream server with %s', async (_, given, flags) => {
   const home = testFolder();
   const cli = cliOn({ baseUrl: '', apiKey: '', home });
   const serving = cli('serve', ['--data', home, ...flags], { environment: { BENCHTOP_UPSTREAM: given } });
@@ -117,7 +117,7 @@ it.each([
   expect((await serving).code).toBe(exitCodes.done);
 });
 
-it('names the variable whose address cannot be used', async () => {
+it('names the variable with an invalid address', async () => {
   const cli = cliOn({ baseUrl: '', apiKey: '', home: testFolder() });
   const { code, notes } = await cli('serve', [], { environment: { BENCHTOP_UPSTREAM: 'nonsense' } });
   expect(code).not.toBe(exitCodes.done);
@@ -151,7 +151,7 @@ async function silentProcess(folder: string) {
   return { pid: child.pid, ended: once(child, 'exit') };
 }
 
-it('--status and --stop see a process that has the folder and does not answer, and --stop ends it (X1)', async () => {
+it('--status and --stop find a hung process that holds the folder, and --stop kills it (X1)', async () => {
   const home = testFolder();
   const data = join(home, 'data');
   mkdirSync(data);
@@ -172,7 +172,7 @@ it('--status and --stop see a process that has the folder and does not answer, a
   expect((await cli('serve', ['--status', '--data', data])).out).toBe(`not running on ${data}\n`);
 });
 
-it('is given up by ctrl-c while another process has the folder (V5)', async () => {
+it('stops on ctrl-c while another process holds the folder (V5)', async () => {
   const home = testFolder();
   const unlock = lockFolder(home);
   const interrupted = new AbortController();
@@ -182,7 +182,7 @@ it('is given up by ctrl-c while another process has the folder (V5)', async () =
   unlock?.();
 });
 
-it('says which jobs were set aside, and which wait', () => {
+it('lists jobs that were set aside, and jobs that wait', () => {
   const set_aside = [{ id: 'evr_1', kind: 'evaluation', at: '' }];
   const waiting = [{ id: 'trn_1', kind: 'training', message: 'The disk of this machine is full.' }];
   expect(jobNotes({ set_aside, waiting })).toEqual([

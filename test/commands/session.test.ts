@@ -45,8 +45,8 @@ const lab = (baseUrl: string, other: Partial<NewProfile> = {}): NewProfile => ({
   ...other,
 });
 
-describe('what the connect window says of the settings file', () => {
-  it('is whether the profile that is shown is in it, and what is kept there', async () => {
+describe('the connect window', () => {
+  it('shows whether the current profile is in the settings file, and what is stored there', async () => {
     const { session, url } = await started();
     const { host } = new URL(url);
     expect(session.connection.keeping).toBe(
@@ -62,7 +62,7 @@ describe('what the connect window says of the settings file', () => {
   });
 });
 
-it('another profile has nothing of the limits of a file that is read', async () => {
+it('gives another profile no limits of a file that is read', async () => {
   const { url } = await hostileServer(page);
   const home = testFolder();
   const folder = testFolder();
@@ -80,8 +80,8 @@ it('another profile has nothing of the limits of a file that is read', async () 
   expect(limits()).toEqual([undefined, false, join(home, '.local', 'state', 'benchtop')]);
 });
 
-describe('a service that is set up', () => {
-  it('is asked first, with its key, and kept once it has answered', async () => {
+describe('a new service', () => {
+  it('is asked first, with its key, and saved once it has answered', async () => {
     const { session, file, settings } = await started();
     const asked = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
@@ -108,7 +108,7 @@ describe('a service that is set up', () => {
   it.each([
     ['refuses the key', refusal(401, 'authentication_error', 'authentication_required')],
     ['answers something else', json({ nothing: 'of this kind' })],
-  ])('is not kept if it %s', async (_, behaviour) => {
+  ])('is not saved if it %s', async (_, behaviour) => {
     const before = { profiles: { lab: { baseUrl: 'https://good.example', apiKey: 'sk-good-0123456789' } } };
     const { session, settings } = await started(before);
     const server = await hostileServer(behaviour);
@@ -116,7 +116,7 @@ describe('a service that is set up', () => {
     expect(settings()).toEqual(before);
   });
 
-  it('changes nothing once it was cancelled, also if the answer comes later', async () => {
+  it('changes nothing after a cancel, even if the answer comes later', async () => {
     const { session, file } = await started();
     const answer = Promise.withResolvers<void>();
     const server = await hostileServer(async (response, request) => {
@@ -134,7 +134,7 @@ describe('a service that is set up', () => {
     expect(session.connection.current).not.toBe('lab');
   });
 
-  it('is cancelled while the command that prints its key still runs', async () => {
+  it('can be cancelled while the command that prints its key still runs', async () => {
     const { session, file } = await started();
     const { url } = await hostileServer(page);
     const cancel = new AbortController();
@@ -144,7 +144,7 @@ describe('a service that is set up', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it('keeps what else its profile says, but no address of inference of another host', async () => {
+  it('keeps the rest of its profile, but no inference address of another host', async () => {
     const server = await hostileServer(page);
     const known = { apiKeyEnv: 'LAB_KEY', readOnly: true, assumptions: {}, inferenceUrl: 'https://chat.example' };
     const { session, settings } = await started({
@@ -177,7 +177,7 @@ describe('a service that is set up', () => {
     ['command', 'sk-lab-0123456789', '([redacted]) was not found'],
     ['command', 'sk-lab-0123456789 and-more', '([redacted]) was not found'],
     ['command', 'no-such-program show', '(no-such-program) was not found'],
-  ] as const)('says of a key in the %s, %s, only what cannot be the key', async (keySource, key, words) => {
+  ] as const)('says for a key in the %s, %s, only what cannot be the key', async (keySource, key, words) => {
     const { session } = await started();
     const error = await session.connection.setUp(lab('https://lab.example', { keySource, key }), anySignal).then(
       () => undefined,
@@ -187,7 +187,7 @@ describe('a service that is set up', () => {
     expect(error).not.toContain('0123456789');
   });
 
-  it('takes the words of a command as a shell would', async () => {
+  it('splits the words of a command like a shell', async () => {
     const { session, settings } = await started();
     const server = await hostileServer(page);
     const key = `printf %s "sk with"'-spaces' | tr -d ' '`;
@@ -202,8 +202,8 @@ describe('a service that is set up', () => {
   });
 });
 
-describe('what is remembered', () => {
-  it('is apart by address, also under one name', async () => {
+describe('remembered data', () => {
+  it('is separate for each address, even under the same name', async () => {
     const { url } = await hostileServer(page);
     const environment = { HOME: testFolder(), BENCHTOP_API_KEY: 'sk-first-0123456789' };
     const at = (address: string): Session => new Session({}, { ...environment, BENCHTOP_BASE_URL: address });
@@ -224,7 +224,7 @@ describe('what is remembered', () => {
 describe('another profile', () => {
   const profiles = { profiles: { lab: { baseUrl: 'http://127.0.0.1:9' } } };
 
-  it('is shown in a program of its own', async () => {
+  it('is shown in a new program', async () => {
     const { session } = await started(profiles);
     let calls = 0;
     session.subscribe(() => {
@@ -238,14 +238,14 @@ describe('another profile', () => {
     await session.release(first);
   });
 
-  it('stays read-only if the program was started so', async () => {
+  it('stays read-only if the program was started read-only', async () => {
     const { session } = await started(profiles, { flags: { readOnly: true } });
     expect(session.workbench.readOnly).toBe(true);
     session.connection.switchTo('lab');
     expect(session.workbench.readOnly).toBe(true);
   });
 
-  it('leaves the one before usable until it is released, and then asks nothing for it', async () => {
+  it('keeps the previous one usable until it is released, and then sends nothing for it', async () => {
     const { session } = await started(profiles);
     const first = session.shown;
     first.workbench.remembered.setSetting('note', 'kept');
@@ -292,7 +292,7 @@ describe('the settings file, changed by another program', () => {
         ? page(response, request)
         : refusal(401, 'authentication_error', 'authentication_required')(response, request);
 
-  it('has a refused key read again, and all on screen asked once', async () => {
+  it('makes the program read a refused key again, and refresh the screen once', async () => {
     const { session, server, write, status } = await failing(takes('sk-new-0123456789'), {
       apiKey: 'sk-old-0123456789',
     });
@@ -320,7 +320,7 @@ describe('the settings file, changed by another program', () => {
     expect(session.shown.id).toBe(1);
   });
 
-  it('has a new address shown where the old one does not work', async () => {
+  it('switches to a new address if the old one does not work', async () => {
     const { session, write } = await failing(takes('sk-none'), { apiKey: 'sk-old-0123456789' });
     const { url } = await hostileServer(page);
     const shown = session.shown.id;
@@ -329,7 +329,7 @@ describe('the settings file, changed by another program', () => {
     expect(session.connection.baseUrl).toBe(url);
   });
 
-  it('has new limits of alarms applied, and the settings named that wait for the next start (out31 B1)', async () => {
+  it('applies new limits of alarms, and names settings that need a restart (out31 B1)', async () => {
     const { session, file, url } = await started({});
     const { workbench, shown } = session;
     const write = (baseUrl: string, high: string): void =>
@@ -352,7 +352,7 @@ describe('the settings file, changed by another program', () => {
     expect(session.shown).toBe(shown);
   });
 
-  it('names what waits until it is changed back, also after a switch, and what of the profile waits (out32 C8)', async () => {
+  it('names settings that need a restart until they are changed back, even after a switch, for the profile too (out32 C8)', async () => {
     const { session, file, url } = await started({});
     const write = (settings: object, readOnly = false): void =>
       writeFileSync(file, JSON.stringify({ profiles: { lab: { baseUrl: url, readOnly } }, ...settings }), {
@@ -374,7 +374,7 @@ describe('the settings file, changed by another program', () => {
     waiting(undefined)();
   });
 
-  it('has new limits applied beside a new address that is not shown', async () => {
+  it('applies new limits beside a new address that is not used', async () => {
     const { session, file, write } = await failing(takes('sk-new-0123456789'), { apiKey: 'sk-old-0123456789' });
     const { shown, workbench } = session;
     workbench.unfinished.set('chat', { words: 'The answer from model-a in the chat' });
@@ -386,7 +386,7 @@ describe('the settings file, changed by another program', () => {
     expect(session.shown).toBe(shown);
   });
 
-  it('stays on the address that is shown while an answer would be lost', async () => {
+  it('stays on the current address while an answer would be lost', async () => {
     const { session, write } = await failing(takes('sk-new-0123456789'), { apiKey: 'sk-old-0123456789' });
     const shown = session.shown.id;
     session.workbench.unfinished.set('chat', { words: 'The answer from model-a in the chat' });

@@ -70,7 +70,7 @@ const words = ['bench_1', '-m', 'acme/a', '-m', 'acme/b', '--seed', '1,2'];
 const startsOf = (starts: readonly Sent[]) =>
   starts.map(({ model_slug, eval_options }) => `${model_slug} ${eval_options.seed}`);
 
-it('names what started where a start is refused, and a repeat starts only the rest', async () => {
+it('names what started if a start is refused, and a repeat starts only the rest', async () => {
   let isRefused = true;
   const { cli, starts } = await startingService(({ model_slug }) =>
     model_slug === 'acme/a' && isRefused ? 'refused' : 'started',
@@ -92,7 +92,7 @@ it('names what started where a start is refused, and a repeat starts only the re
   expect(starts[6]?.display_name).toBe('words a seed 1 2');
 });
 
-it('starts only the rest, also if the profile has another name and another key by now (A8, attack33 A1)', async () => {
+it('starts only the rest, even if the profile has another name and key meanwhile (A8, attack33 A1)', async () => {
   let isRefused = true;
   const { cli, url, starts } = await startingService(({ model_slug }) =>
     model_slug === 'acme/a' && isRefused ? 'refused' : 'started',
@@ -107,14 +107,14 @@ it('starts only the rest, also if the profile has another name and another key b
   expect(starts).toHaveLength(6);
 });
 
-it('reports a refused start with the exit code of the command, although another starts after it', async () => {
+it('exits with the code of a refused start, even if others start after it', async () => {
   const { cli } = await startingService(({ model_slug }) => (model_slug === 'acme/a' ? 'refused' : 'started'));
   const { code, notes } = await cli('evaluate', [...words, '--json']);
   const codes = notes.split('\n').flatMap(line => JSON.parse(line || '{}').error?.exit_code ?? []);
   expect([code, ...codes]).toEqual([exitCodes.failed, exitCodes.failed, exitCodes.failed]);
 });
 
-it('skips what has started where the repeat names another model', async () => {
+it('skips what has started if the repeat names another model', async () => {
   const { cli, starts } = await startingService(({ model_slug }) => (model_slug === 'acme/b' ? 'refused' : 'started'));
   expect((await cli('evaluate', words)).code).toBe(exitCodes.failed);
   const corrected = await cli('evaluate', ['bench_1', '-m', 'acme/a', '-m', 'acme/c', '--seed', '1,2']);
@@ -122,7 +122,7 @@ it('skips what has started where the repeat names another model', async () => {
   expect(startsOf(starts.slice(4))).toEqual(['acme/c 1', 'acme/c 2']);
 });
 
-it('says how to repeat one whose answer was lost, and sends none that may have started', async () => {
+it('says how to repeat a start with a lost answer, and sends none that may have started', async () => {
   let isLost = true;
   const { cli, starts } = await startingService(({ eval_options: { seed } }) =>
     seed === 2 && isLost ? 'lost' : 'started',
@@ -156,7 +156,7 @@ it('says how to repeat one whose answer was lost, and sends none that may have s
   expect(starts).toHaveLength(count + 3);
 });
 
-it('starts only the rest even when the service may have forgotten the keys', async () => {
+it('starts only the rest even if the service may have forgotten the keys', async () => {
   let isRefused = true;
   const { cli, starts } = await startingService(({ model_slug }) =>
     model_slug === 'acme/a' && isRefused ? 'refused' : 'started',
@@ -169,7 +169,7 @@ it('starts only the rest even when the service may have forgotten the keys', asy
   expect(startsOf(starts.slice(4))).toEqual(['acme/a 1', 'acme/a 2']);
 });
 
-it('makes a key of each from the given one, which starts nothing twice', async () => {
+it('derives a key for each run from the given one, and starts nothing twice', async () => {
   const { cli, starts } = await startingService(() => 'started');
   const out = 'evr_1\nevr_2\nevr_3\nevr_4\n';
   for (const _ of [1, 2])
@@ -183,7 +183,7 @@ it('makes a key of each from the given one, which starts nothing twice', async (
   expect(starts.slice(4).map(({ key }) => key)).toEqual(keys);
 });
 
-it('starts all anew with another key', async () => {
+it('starts all runs again with another key', async () => {
   const { cli, starts } = await startingService(({ model_slug }) => (model_slug === 'acme/b' ? 'refused' : 'started'));
   for (const key of [[], ['--idempotency-key', 'again']]) await cli('evaluate', [...words, ...key]);
   expect(startsOf(starts.slice(4))).toEqual(startsOf(starts.slice(0, 4)));
@@ -224,7 +224,7 @@ it.each([
   expect(starts).toEqual([]);
 });
 
-it('repeats a lost start of several runs that would have the same name with its key (attack 25, A1)', async () => {
+it('repeats a lost start with its key if several runs would have the same name (attack 25, A1)', async () => {
   let isLost = true;
   const { cli, starts } = await startingService(({ model_slug }) =>
     model_slug === 'other/m' && isLost ? 'lost' : 'started',

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { processIo } from '../../src/commands/io.ts';
 
-it('listens to each signal once, however many resources are followed', () => {
+it('adds one listener per signal, however many resources are followed', () => {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
   const before = signals.map(name => process.listenerCount(name));
   const { stopOnSignals } = processIo(false);

@@ -35,7 +35,7 @@ it('an export removes its unfinished file on SIGTERM and SIGHUP (R17)', async ()
   expect(readdirSync(folder)).toEqual([]);
 });
 
-it('an upload removes its copy of the standard input on SIGTERM and SIGHUP (R17)', async () => {
+it('an upload removes its copy of standard input on SIGTERM and SIGHUP (R17)', async () => {
   const folder = testFolder();
   vi.stubEnv('TMPDIR', folder);
   onTestFinished(() => void vi.unstubAllEnvs());
@@ -66,46 +66,43 @@ it.each([
   ['SIGHUP', exitCodes.hungUp],
   ['SIGQUIT', exitCodes.quit],
   ['SIGINT', exitCodes.interrupted],
-])(
-  'a write that waits for its answer says on %s that it may have happened, and how to repeat it',
-  async (name, code) => {
-    const stopped = async (command: string, words: readonly string[]) => {
-      const stop = new AbortController();
-      let stopsOn: readonly string[] = ['SIGINT'];
-      const server = await hostileServer((response, { method, url }) => {
-        if (method === 'POST' && stopsOn.includes(name)) return stop.abort(new Interruption(code));
-        if (method === 'POST') return void response.destroy();
-        return json(url.includes('/train/') ? { training_run_id: 'trn_1' } : { bench_id: 'bench_1', label: 'b' })(
-          response,
-          { method, url, headers: {}, body: '', closed: Promise.resolve() },
-        );
-      });
-      const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
-      const onStopOnSignals = () => {
-        stopsOn = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
-      };
-      const ended = await cli(command, words, { signal: stop.signal, onStopOnSignals, input: 'secret' });
-      expect([ended.code, ended.out]).toEqual([code, '']);
-      return ended.notes;
+])('a write in flight says on %s that it may have happened, and how to repeat it', async (name, code) => {
+  const stopped = async (command: string, words: readonly string[]) => {
+    const stop = new AbortController();
+    let stopsOn: readonly string[] = ['SIGINT'];
+    const server = await hostileServer((response, { method, url }) => {
+      if (method === 'POST' && stopsOn.includes(name)) return stop.abort(new Interruption(code));
+      if (method === 'POST') return void response.destroy();
+      return json(url.includes('/train/') ? { training_run_id: 'trn_1' } : { bench_id: 'bench_1', label: 'b' })(
+        response,
+        { method, url, headers: {}, body: '', closed: Promise.resolve() },
+      );
+    });
+    const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+    const onStopOnSignals = () => {
+      stopsOn = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
     };
-    const mayHaveHappened = /It may have happened anyway[:.] (check before you repeat it|It is safe to repeat)/;
-    const ofModel = ['bench_1', '--model', 'acme/small', '--name', 'x'];
-    for (const [command, words] of [
-      ['evaluate', ofModel],
-      ['train', ofModel],
-      ['deploy', ['ckpt_1', '--slug', 's']],
-    ] as const) {
-      const notes = await stopped(command, words);
-      expect(notes).toMatch(mayHaveHappened);
-      if (command !== 'deploy') expect(notes).toMatch(/--idempotency-key \S+/);
-    }
-    const notes = await stopped('reward', ['traj_1', 'quality', '0.4']);
+    const ended = await cli(command, words, { signal: stop.signal, onStopOnSignals, input: 'secret' });
+    expect([ended.code, ended.out]).toEqual([code, '']);
+    return ended.notes;
+  };
+  const mayHaveHappened = /It may have happened anyway[:.] (check before you repeat it|It is safe to repeat)/;
+  const ofModel = ['bench_1', '--model', 'acme/small', '--name', 'x'];
+  for (const [command, words] of [
+    ['evaluate', ofModel],
+    ['train', ofModel],
+    ['deploy', ['ckpt_1', '--slug', 's']],
+  ] as const) {
+    const notes = await stopped(command, words);
     expect(notes).toMatch(mayHaveHappened);
-    expect(notes).toMatch(/--reward-id \S+/);
-    for (const [command, words] of [
-      ['api', ['createSecret', 'name=A', 'value=b']],
-      ['secret set', ['A']],
-    ] as const)
-      expect(await stopped(command, words)).toMatch(mayHaveHappened);
-  },
-);
+    if (command !== 'deploy') expect(notes).toMatch(/--idempotency-key \S+/);
+  }
+  const notes = await stopped('reward', ['traj_1', 'quality', '0.4']);
+  expect(notes).toMatch(mayHaveHappened);
+  expect(notes).toMatch(/--reward-id \S+/);
+  for (const [command, words] of [
+    ['api', ['createSecret', 'name=A', 'value=b']],
+    ['secret set', ['A']],
+  ] as const)
+    expect(await stopped(command, words)).toMatch(mayHaveHappened);
+});

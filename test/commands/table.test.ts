@@ -809,8 +809,8 @@ function* wrongLines({ args = [], flags, exclusive = [] }: CommandSpec): Generat
   }
 }
 
-describe('what the table says of every command', () => {
-  it.each(all)('%s: a wrong line is refused before anything is asked, in words and as JSON', async (name, spec) => {
+describe('the table of commands', () => {
+  it.each(all)('%s: refuses invalid arguments before any request, in words and as JSON', async (name, spec) => {
     // Nothing listens there: a request ends with 3.
     const nowhere = cliOn({ baseUrl: 'http://127.0.0.1:9', apiKey: 'key-0123456789' });
     for (const [words, reason] of wrongLines(spec)) {
@@ -824,7 +824,7 @@ describe('what the table says of every command', () => {
     }
   });
 
-  it.each(all)('%s: explains itself, its flags too', async (name, { flags }) => {
+  it.each(all)('%s: has help for itself and its flags', async (name, { flags }) => {
     const { code, out, notes } = await cliOn({ baseUrl: '', apiKey: '' })(name, ['--help']);
     expect([code, notes]).toEqual([done, '']);
     for (const [key, flag] of Object.entries(flags)) {
@@ -833,7 +833,7 @@ describe('what the table says of every command', () => {
   });
 
   it.each(all.filter(([, { flags }]) => Object.hasOwn(flags, 'readOnly')))(
-    '%s: a service that does not answer, or refuses the key, has its own exit code',
+    '%s: has an exit code for a service that does not answer, and for a refused key',
     async (name, { args = [], flags }) => {
       const words = args.filter(({ optional }) => !optional).map(({ of }) => (of === 'resource' ? 'models' : 'x'));
       const needed = Object.hasOwn(flags, 'model') ? ['--model', 'm'] : name === 'api' ? ['listBenchmarks'] : [];

@@ -43,7 +43,7 @@ it('ends if a name cannot be looked up in time: nothing was started', async () =
   expect((await cli('watch', ['evr_1', '--timeout', '0.5'])).code).toBe(exitCodes.timeout);
 });
 
-it('ends where the start is not answered in time: it is not known whether it was started', async () => {
+it('ends if the start is not answered in time: the run may have started', async () => {
   const { cli, requests } = await cliTo(knownAnswers);
   const { code, out, notes } = await cli('evaluate', [...start, '--timeout', '2']);
   expect({ code, out }).toEqual({ code: exitCodes.timeout, out: '' });
@@ -51,7 +51,7 @@ it('ends where the start is not answered in time: it is not known whether it was
   expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
 });
 
-it('names what it has started if the service is gone since, and says that its end is not known', async () => {
+it('names what it has started if the service is gone since, and says that its end is unknown', async () => {
   const { cli } = await cliTo({ ...knownAnswers, 'POST /api/v1/eval/bench_1/start': run });
   const { code, out, notes } = await cli('evaluate', [...start, '--timeout', '3']);
   expect({ code, out }).toEqual({ code: exitCodes.timeout, out: 'evr_1\n' });
@@ -60,7 +60,7 @@ it('names what it has started if the service is gone since, and says that its en
 });
 
 it.each([['evr_1'], []])(
-  'says that the rate is limited where that took the time, not that nothing answered (C20): watch %s',
+  'blames the rate limit if that took the time, not a silent service (C20): watch %s',
   async (...args) => {
     const server = await hostileServer(refusal(429, 'rate_limit_error', 'rate_limited', {}, { 'Retry-After': '30' }));
     const isUp = timeIsUp();
@@ -75,7 +75,7 @@ it.each([['evr_1'], []])(
   },
 );
 
-it('does not call running what has a status it does not know', async () => {
+it('does not call a run with an unknown status running', async () => {
   const trained = { training_run_id: 'trn_1', bench_id: 'bench_1', status: 'done', completed_steps: 2, total_steps: 2 };
   let looks = 0;
   const { cli, isUp } = await cliTo({}, (response, request) => {
@@ -91,7 +91,7 @@ it('does not call running what has a status it does not know', async () => {
   expect(code).toBe(exitCodes.endUnseen);
 });
 
-it('names what it has started if its state is refused later', async () => {
+it('names what it has started if its status is refused later', async () => {
   const { cli } = await cliTo({ ...knownAnswers, 'POST /api/v1/eval/bench_1/start': run }, json({}, 403));
   const { code, out } = await cli('evaluate', [...start, '--timeout', '20']);
   expect({ code, out }).toEqual({ code: exitCodes.forbidden, out: 'evr_1\n' });
@@ -101,7 +101,7 @@ it.each([
   ['in time', undefined, 'reward_mean', { code: exitCodes.done, out: '0.5\n' }],
   ['at all', 403, 'reward_mean', { code: exitCodes.done, out: '0.5\n' }],
   ['at all', 403, 'reward_count', { code: exitCodes.endUnseen, out: '' }],
-])('takes what was seen with the end if it is not answered again %s (%s): %s', async (_, later, field, expected) => {
+])('takes the end it has seen if that is not answered again %s (%s): %s', async (_, later, field, expected) => {
   const answers: Record<string, unknown> = {
     ...knownAnswers,
     'POST /api/v1/eval/bench_1/start': run,
@@ -120,7 +120,7 @@ it.each([
   expect(notes).toContain('first: its record could not be read again');
 });
 
-it('takes the status of the service for --until where the rewards cannot be read', async () => {
+it('uses the status of the service for --until if the rewards cannot be read', async () => {
   const ended = { ...run, status: 'completed' };
   const { cli } = await cliTo({ 'GET /api/v1/eval/evr_1': ended }, json({}, 403));
   expect(await cli('watch', ['evr_1', '--until', 'rewards=9'])).toMatchObject({
@@ -129,13 +129,13 @@ it('takes the status of the service for --until where the rewards cannot be read
   });
 });
 
-it('does not call the command wrong that has started something', async () => {
+it('does not blame the arguments of a command that has started something', async () => {
   const { cli } = await cliTo({ ...knownAnswers, 'POST /api/v1/eval/bench_1/start': run }, json({}, 422));
   const { code, out } = await cli('evaluate', [...start, '--timeout', '20']);
   expect({ code, out }).toEqual({ code: exitCodes.failed, out: 'evr_1\n' });
 });
 
-it('gives the reason of a refusal, also if the secrets behind it cannot be read in time', async () => {
+it('gives the reason of a refusal, even if the secrets that explain it cannot be read in time', async () => {
   const conflict = refusal(409, 'conflict_error', 'not_ready', { message: 'The benchmark is not ready.' });
   const { cli, requests, isUp } = await cliTo(knownAnswers, (response, request) => {
     if (request.method === 'POST') return conflict(response, request);
@@ -163,7 +163,7 @@ it('uploads nothing if the service does not answer in time', async () => {
 it.each([
   ['watch', ['bench_1']],
   ['build', ['bench_1', '--wait']],
-])('%s says how it ended, also if it is stopped while it reads why', async (command, args) => {
+])('%s says how it ended, even if it is stopped while it reads the reason', async (command, args) => {
   const stop = new AbortController();
   const readiness = { ready: false, missing_secret_names: ['TOKEN'], unready_task_image_counts: {} };
   const { cli, requests } = await cliTo(
@@ -180,7 +180,7 @@ it.each([
   expect(notes).not.toContain('keeps running');
 });
 
-it('uploads nothing once it is stopped, also if that was before there was anything to stop', async () => {
+it('uploads nothing once it is stopped, even if that came before the upload began', async () => {
   const { cli, requests } = await cliTo({}, json({}));
   const path = join(testFolder(), 'talk.jsonl');
   writeFileSync(path, `${JSON.stringify({ messages: [{ role: 'user', content: 'hi' }] })}\n`);
@@ -190,7 +190,7 @@ it('uploads nothing once it is stopped, also if that was before there was anythi
   expect(requests.filter(({ method }) => method !== 'GET')).toEqual([]);
 });
 
-it('what is only read to explain a result does not replace it once the command is stopped', async () => {
+it('keeps the result if it is stopped while it reads an explanation', async () => {
   const service = fakeService({
     getBenchmarkReadiness: () => {
       throw new NetworkError('The line is cut.', {});
@@ -201,7 +201,7 @@ it('what is only read to explain a result does not replace it once the command i
   expect((await readUntil(new AbortController().signal)).notes).toEqual([expect.stringContaining('The line is cut.')]);
 });
 
-it('says in the words of the service how far it is what has not ended in time', async () => {
+it('prints the progress of an unfinished run in the words of the service', async () => {
   const deployment = { deployment_id: 'dep_1', model_slug: 'm3', status: 'MERGING' };
   const { cli } = await cliTo({ 'GET /api/v1/deploy/dep_1': deployment });
   const { code, notes } = await cli('watch', ['dep_1', '--timeout', '6'], { onPrint: timeIsUp() });

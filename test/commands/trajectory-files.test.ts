@@ -14,7 +14,7 @@ const folder = mkdtempSync(join(tmpdir(), 'own-form-'));
 
 const line = JSON.stringify({ messages: [{ role: 'user', content: 'hi' }] });
 
-it('of another program with a reward that is no number are not read without a loss', async () => {
+it('of another program with an invalid reward are not read without a warning of the loss', async () => {
   const text = JSON.stringify({ prompt: 'hi', completion: 'ho', reward: 'good' });
   const cli = cliOn({ baseUrl: 'http://127.0.0.1:1', apiKey: 'key' });
   for (const [command, args, expected] of [
@@ -27,7 +27,7 @@ it('of another program with a reward that is no number are not read without a lo
   }
 });
 
-it('that find no room for their copies name the temporary folder', async () => {
+it('name the temporary folder if it has no room for their copies', async () => {
   const path = join(folder, 'whole.jsonl');
   writeFileSync(path, line);
   const full = async () => {
@@ -40,7 +40,7 @@ it('that find no room for their copies name the temporary folder', async () => {
   });
 });
 
-it('keep nothing in memory of most lines that cannot be read', async () => {
+it('keep most unreadable lines out of memory', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const usedMegabytes = (): number => {

@@ -5,7 +5,7 @@ import { pageOf } from '../queries/scripted-service.ts';
 import { hostileServer } from '../service/hostile-server.ts';
 import { cliOn } from './cli.ts';
 
-it('has the held-out rewards of the training runs of all benchmarks, asked for once', async () => {
+it('shows the held-out rewards of training runs of all benchmarks, read once', async () => {
   let asked = 0;
   const run = {
     training_run_id: 'trn_1',
@@ -29,7 +29,7 @@ it('has the held-out rewards of the training runs of all benchmarks, asked for o
   expect(asked).toBe(1);
 });
 
-it('counts the training runs whose benchmark the service does not say', async () => {
+it('counts the training runs whose benchmark is unknown', async () => {
   const { url } = await hostileServer(
     answering({
       listBenchmarks: () => pageOf([{ bench_id: 'bench_1', label: 'sums' }]),

@@ -47,7 +47,7 @@ it.each([
   expect(report).toContain(words);
 });
 
-it('does not call the listed rollouts all where the service does not report how many there are', async () => {
+it('does not call the listed rollouts complete if the service reports no total', async () => {
   const cli = await cliWith('completed', null);
   expect((await cli('tasks', ['evr_1'])).notes).toContain('3 tasks: 10 rollouts have a reward.');
   const words = 'The service does not report how many rollouts the run has: it may not list failed ones.';

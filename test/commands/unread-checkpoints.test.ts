@@ -37,7 +37,7 @@ const gaps: readonly (readonly [string, unknown, string])[] = [
   ['a cursor that loops', { items: [second, ninth], has_more: true, next_cursor: 'x' }, 'gives no way to read them'],
 ];
 
-it.each(gaps)('is refused where another may be meant: %s', async (_, checkpoints, why) => {
+it.each(gaps)('are refused if another may be meant: %s', async (_, checkpoints, why) => {
   for (const word of ['trn_1', 'trn_1@latest', 'trn_1@best']) {
     const service = await serving(checkpoints);
     const { code, notes } = await service.cli('deploy', [word, '--slug', 's']);
@@ -49,7 +49,7 @@ it.each(gaps)('is refused where another may be meant: %s', async (_, checkpoints
   }
 });
 
-it('is read with a note', async () => {
+it('are read with a note', async () => {
   const { cli } = await serving(gaps[0]?.[1]);
   const { code, notes } = await cli('get', ['checkpoint', 'trn_1@latest']);
   expect({ code, notes }).toEqual({
@@ -58,21 +58,21 @@ it('is read with a note', async () => {
   });
 });
 
-it('is not said to be missing by its step', async () => {
+it('are not called missing by step', async () => {
   const { cli } = await serving(gaps[0]?.[1]);
   const { code, notes } = await cli('deploy', ['trn_1@9', '--slug', 's']);
   expect(code).toBe(exitCodes.notFound);
   expect(notes).toContain('it has a checkpoint at step 2. 1 checkpoint could not be read.');
 });
 
-it('is taken from a list that was read whole', async () => {
+it('are taken from a list that was read whole', async () => {
   const { cli, started } = await serving([second, ninth]);
   await cli('deploy', ['trn_1', '--slug', 's']);
   expect(started).toEqual([{ checkpoint_id: 'ck9', model_slug: 's', role: 'test' }]);
 });
 
 it.each(['checkpoints --training trn_1', 'runs --benchmark b1', 'training --benchmark b1', 'runs', 'training'])(
-  'a list of %s says that it goes on, though without a cursor',
+  'make a list of %s say that it continues, even without a cursor',
   async words => {
     const items = [{ checkpoint_id: 'ck2', eval_run_id: 'evr_1', training_run_id: 'trn_1', bench_id: 'b1' }];
     const server = await hostileServer((response, request) => {

@@ -24,7 +24,7 @@ async function codeOf(said: string): Promise<unknown> {
   return code;
 }
 
-it('is no failure, unless the exit code is the result', async () => {
+it('is not a failure, unless the exit code is the result', async () => {
   expect(await codeOf('')).toBe(exitCodes.done);
   expect(await codeOf(`io.exitUnread(${exitCodes.endUnseen});`)).toBe(exitCodes.endUnseen);
 });
@@ -32,7 +32,7 @@ it('is no failure, unless the exit code is the result', async () => {
 it.each([
   ['-1', exitCodes.done],
   ['0.9', exitCodes.failed],
-])('is told that of compare --fail-below %s before anything is printed', async (least, expected) => {
+])('is passed to compare --fail-below %s before anything is printed', async (least, expected) => {
   const rewards = [{ reward: 1, trajectory_id: 'traj_1', task_id: 'one' }];
   const server = await hostileServer((response, request) => {
     const eval_run_id = request.url.includes('evr_1') ? 'evr_1' : 'evr_2';
@@ -51,7 +51,7 @@ it.each([
   expect([code, ...order]).toEqual([expected, expected, 'printed']);
 });
 
-it('is told that the end was not seen by what waits for it', async () => {
+it('is reported to waiting commands if the end was not seen', async () => {
   const server = await hostileServer(json({ eval_run_id: 'evr_1', status: 'completed' }));
   const order: unknown[] = [];
   await cliOn({ baseUrl: server.url, apiKey: 'key' })('watch evr_1', [], {

@@ -21,7 +21,7 @@ async function cli() {
   return cliOn({ baseUrl: server.url, apiKey: 'key' });
 }
 
-it('a list has the rows, and says which fields they lack', async () => {
+it('are named in a list, which has its rows', async () => {
   const { code, out, notes } = await (await cli())('list', ['deployments', '--json']);
   expect(JSON.parse(out)).toEqual([
     expect.objectContaining({ deployment_id: 'dep_1', unreadable_fields: { is_active: 'yes' } }),
@@ -31,7 +31,7 @@ it('a list has the rows, and says which fields they lack', async () => {
   expect(code).toBe(exitCodes.done);
 });
 
-it('a count that cannot be read is not 0', async () => {
+it('are not counted as 0', async () => {
   const { out, notes } = await (await cli())('list', ['benchmarks', '--columns', 'label,runs']);
   expect(out).toBe('BENCHMARK\tRUNS\nwords\t\n');
   expect(notes).toContain('eval_run_count');
@@ -39,7 +39,7 @@ it('a count that cannot be read is not 0', async () => {
   expect(onScreen.out).toMatch(/^words +\?$/m);
 });
 
-it('a deployment is not inactive because that cannot be read', async () => {
+it('do not make a deployment inactive', async () => {
   const run = await cli();
   const list = await run('list', ['deployments', '--columns', 'slug,active'], { columns: 60 });
   expect(list.out).toMatch(/^m3 +\?$/m);
@@ -48,14 +48,14 @@ it('a deployment is not inactive because that cannot be read', async () => {
   expect(code).not.toBe(exitCodes.done);
 });
 
-it('a checkpoint is not deployable or undeployable because that cannot be read', () => {
+it('do not make a checkpoint deployable or undeployable', () => {
   const column = checkpointColumns.find(({ id }) => id === 'deployable');
   const shown = (row: object) => column?.text?.({ checkpoint_id: 'ckpt_1', step_index: 1, ...row });
   expect(shown({ unreadable_fields: { is_deployable: 'true' } })).toBe('?');
   expect([shown({}), shown({ is_deployable: false })]).toEqual(['', 'no']);
 });
 
-it('a record shows the fields as they were sent', async () => {
+it('are shown in a record as they were sent', async () => {
   const run = await cli();
   const { code, out } = await run('get', ['deployment', 'dep_1']);
   expect(out).toContain('unreadable  {"is_active":"yes"}\n');

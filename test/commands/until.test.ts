@@ -7,7 +7,7 @@ import { startVirtualTime } from '../ui/program/virtual-time.ts';
 
 const read = (graded: number, state = `${graded}`): RewardsRead => ({ graded, mean: undefined, state });
 
-it('is quiet once it has a reward and nothing new has come for so long (C2)', () => {
+it('is quiet if it has a reward and nothing new has come for long enough (C2)', () => {
   startVirtualTime();
   const start = performance.now();
   const judge = new UntilJudge(parseUntil('quiet=60s'));
@@ -26,7 +26,7 @@ it('is quiet once it has a reward and nothing new has come for so long (C2)', ()
   ]);
 });
 
-it('is news of a run: a rollout, a reward, and a snapshot of its statistics', async () => {
+it('gets news of a run from a rollout, a reward, and a snapshot of its statistics', async () => {
   const row = (id: number, reward: number | null) => ({ trajectory_id: `traj_${id}`, task_id: 'one', reward });
   const readOf = async (rows: readonly object[], snapshots: number | undefined): Promise<RewardsRead> => {
     const { service } = scriptedService({
@@ -50,7 +50,7 @@ it('is news of a run: a rollout, a reward, and a snapshot of its statistics', as
     expect(other.state).not.toBe(base.state);
 });
 
-it('has ended with as many rewards as asked for (C2)', () => {
+it('ends at the requested number of rewards (C2)', () => {
   const judge = new UntilJudge(parseUntil('rewards=3'));
   expect([2, 3, 4].map(graded => judge.isMet(read(graded)))).toEqual([false, true, true]);
 });

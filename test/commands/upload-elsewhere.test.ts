@@ -74,12 +74,9 @@ it.each<[string, Behaviour, Behaviour | undefined, number]>([
   ['asks for addresses, which stores nothing', limited, failing, exitCodes.unreachable],
   ['has sent the files', limited, undefined, exitCodes.endUnseen],
   ['ingests', failing, undefined, exitCodes.endUnseen],
-])(
-  'that fails while it %s, ends with a code that says whether anything was changed',
-  async (_, ingest, allocate, code) => {
-    const { cli } = await withIngest(ingest, allocate);
-    const ended = await cli('upload', [smallFolder()]);
-    expect(ended.code).toBe(code);
-    expect(ended.notes.includes('may have happened')).toBe(ingest === failing);
-  },
-);
+])('that fails while it %s has an exit code that says whether anything changed', async (_, ingest, allocate, code) => {
+  const { cli } = await withIngest(ingest, allocate);
+  const ended = await cli('upload', [smallFolder()]);
+  expect(ended.code).toBe(code);
+  expect(ended.notes.includes('may have happened')).toBe(ingest === failing);
+});

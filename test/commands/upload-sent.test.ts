@@ -35,7 +35,7 @@ function fileOf(...lines: readonly string[]): string {
 
 const lineOf = (content: string, more = ''): string => `{"messages":[{"role":"user","content":"${content}"}]${more}}`;
 
-it('sends integers of 64 bits as they are, and does not take two of them for one', async () => {
+it('sends 64-bit integers unchanged, and tells close ones apart', async () => {
   const { url, bodies } = await storing();
   const cli = cliOn({ baseUrl: url, apiKey });
   const seeds = ['9007199254740993', '9007199254740992', '-12345678901234567891'];
@@ -53,7 +53,7 @@ it('sends integers of 64 bits as they are, and does not take two of them for one
   expect(bodies[2]).toContain(`"conversation_id":"${seeds[2]}"`);
 });
 
-it('never sends the notes that an export has, nor takes a trajectory with them for another one (A13)', async () => {
+it('never sends the notes of an export, and recognises a trajectory with them (A13)', async () => {
   const { url, bodies } = await storing();
   const cli = cliOn({ baseUrl: url, apiKey });
   const noted = lineOf('a', ',"benchtop_notes":[{"author":"ann","text":"private"}],"seed":1');
@@ -62,7 +62,7 @@ it('never sends the notes that an export has, nor takes a trajectory with them f
   expect((await cli('upload', [fileOf(lineOf('a', ',"seed":1')), '--dataset', 'd'])).out).toMatch(/ 1 sent before\n$/);
 });
 
-it('sends nothing twice to a service that has several names (A8)', async () => {
+it('sends nothing twice to a service with several names (A8)', async () => {
   const { url, bodies } = await storing();
   const cli = cliOn({ baseUrl: url, apiKey });
   for (const [name, address] of [
@@ -95,7 +95,7 @@ async function refusing(text: string) {
   return url;
 }
 
-it('names three lines that fail for the same reason, and counts the others', async () => {
+it('prints three lines that fail for the same reason, and counts the rest', async () => {
   const cli = cliOn({ baseUrl: await refusing('bad'), apiKey });
   const damaged = Array.from({ length: 6 }, (_, index) => `no JSON ${index}`);
   const refused = Array.from({ length: 4 }, (_, index) => lineOf(`bad${index}`));
@@ -109,7 +109,7 @@ it('names three lines that fail for the same reason, and counts the others', asy
   expect(notes).toContain('and 1 more: refused (no).');
 });
 
-it('names the lines of the file, and saves them as they are in it, though it converts them (attack31 B5)', async () => {
+it('names and saves the lines as they are in a file that it converts (attack31 B5)', async () => {
   const cli = cliOn({ baseUrl: await refusing('bad'), apiKey });
   const [good, bad] = ['good', 'bad'].map(completion => `{"prompt":"hi", "completion":"${completion}", "reward":1}`);
   const failures = join(testFolder(), 'failures.jsonl');
@@ -127,7 +127,7 @@ it('names the lines of the file, and saves them as they are in it, though it con
   ]);
 });
 
-it('saves only those trajectories of a record that failed (attack31 B5)', async () => {
+it('saves only the failed trajectories of a record (attack31 B5)', async () => {
   const cli = cliOn({ baseUrl: await refusing('bad'), apiKey });
   const choices = ['good', 'bad'].map(content => ({ message: { role: 'assistant', content } }));
   const failures = join(testFolder(), 'failures.jsonl');
@@ -142,7 +142,7 @@ it('saves only those trajectories of a record that failed (attack31 B5)', async 
   ).toEqual([{ steps: [{ messages: [{ role: 'assistant', content: 'bad' }] }] }]);
 });
 
-it('recognises what it has sent before of a file that it converts, and sends the rest (attack31 A3)', async () => {
+it('recognises what it has sent before from a file that it converts, and sends the rest (attack31 A3)', async () => {
   const { url, bodies } = await storing();
   const cli = cliOn({ baseUrl: url, apiKey });
   const scored = lineOf('a', ',"score":1');
@@ -155,7 +155,7 @@ it('recognises what it has sent before of a file that it converts, and sends the
   expect(JSON.parse(bodies[2] ?? '').trajectories).toEqual([JSON.parse(lineOf('d'))]);
 });
 
-it('does not send what only another key has sent, and says so, unless all of it is wanted', async () => {
+it('skips what only another key has sent, and says so, unless everything is wanted', async () => {
   const { url, bodies } = await storing();
   const home = testFolder();
   const path = fileOf(lineOf('a'));
@@ -184,7 +184,7 @@ it('does not send what only another key has sent, and says so, unless all of it 
   expect(written.join('')).not.toContain('key-of-');
 });
 
-it('does not send what only another agent was sent, or none, and says so, unless all of it is wanted', async () => {
+it('skips what was sent with another agent only, or with none, and says so, unless everything is wanted', async () => {
   const { url, bodies } = await storing({ items: [{ agent_id: 'agent_1', name: 'alice' }], has_more: false });
   const path = fileOf(lineOf('a'));
   const cli = cliOn({ baseUrl: url, apiKey, home: testFolder() });
@@ -209,7 +209,7 @@ it('does not send what only another agent was sent, or none, and says so, unless
   expect(bodies.map(body => JSON.parse(body))).toMatchObject([{ agent_id: 'agent_1' }, { agent_name: 'carol' }]);
 });
 
-it('takes a command for one API key, whatever it prints', async () => {
+it('takes a command as one API key, whatever it prints', async () => {
   const { url, bodies } = await storing();
   const home = testFolder();
   const path = fileOf(lineOf('a'));
@@ -224,7 +224,7 @@ it('takes a command for one API key, whatever it prints', async () => {
   expect(bodies).toHaveLength(1);
 });
 
-it('sends nothing where the record of what was sent is damaged, and doctor says that it is', async () => {
+it('sends nothing if the record of sent trajectories is damaged, and doctor reports it', async () => {
   const { url, bodies } = await storing();
   const home = testFolder();
   const path = fileOf(lineOf('a'));
@@ -261,7 +261,7 @@ const twice = (why: string) =>
 it.each([
   ['a full disk', 'History cannot be saved: database or disk is full'],
   ['a state folder that cannot be used', 'History is kept only while the program runs: .*state.*'],
-])('says what is not recorded because of %s, and that it would be stored twice', async (fault, why) => {
+])('says what is not recorded because of %s, and that a repeat would store it twice', async (fault, why) => {
   const { url, bodies } = await storing();
   const home = testFolder();
   const [path, earlier] = [fileOf(lineOf('a')), fileOf(lineOf('b'))];
@@ -308,7 +308,7 @@ it.each([
   expect(bodies).toHaveLength(2);
 });
 
-it('says nothing of a record where nothing was sent', async () => {
+it('does not mention the record if nothing was sent', async () => {
   const { url } = await hostileServer(response => void response.writeHead(403).end());
   const home = testFolder();
   mkdirSync(join(home, '.local'));
@@ -322,7 +322,7 @@ it('says nothing of a record where nothing was sent', async () => {
   expect(notes).not.toContain('not recorded');
 });
 
-it('groups skipped trajectories by the reason (attack35)', async () => {
+it('groups skipped trajectories by reason (attack35)', async () => {
   const { url } = await hostileServer((response, { body }) => {
     if (body === '') return void response.writeHead(404).end();
     const { trajectories } = JSON.parse(body) as { trajectories: unknown[] };

@@ -99,7 +99,7 @@ async function storingFirst(answer: Behaviour) {
   return { stored, upload: (...flags: string[]) => cli('upload', [path, '--dataset', 'd', ...flags]) };
 }
 
-it('takes a failure without an index for none of a trajectory, and sends nothing again by itself (A11)', async () => {
+it('blames no trajectory for a failure without an index, and resends nothing by itself (A11)', async () => {
   const message = '1 of 2 stored';
   const { stored, upload } = await storingFirst(json({ uploaded: 1, skipped: 0, failures: [reason], message }));
   const first = await upload();
@@ -119,7 +119,7 @@ it('takes a failure without an index for none of a trajectory, and sends nothing
   expect(stored).toEqual(['first']);
 });
 
-it('says the failure of a batch whose trajectories are all accounted for, and keeps them from a second start (A11)', async () => {
+it('reports the failure of a batch whose trajectories are all accounted for, and sends none again (A11)', async () => {
   const { stored, upload } = await storingFirst(
     json({ uploaded: 1, skipped: 1, trajectories: [], failures: [reason] }),
   );
@@ -135,7 +135,7 @@ it('says the failure of a batch whose trajectories are all accounted for, and ke
   expect(stored).toEqual(['first']);
 });
 
-it('has the code, the context and the page of a refused upload (B12)', async () => {
+it('prints the code, the context and the page of a refused upload (B12)', async () => {
   const error = {
     ...{ type: 'invalid_request_error', code: 'invalid_trajectory_upload', message: 'The batch is refused.' },
     doc_url: 'https://docs.example/errors/7',
@@ -191,7 +191,7 @@ async function storing(skips: boolean, ...lost: readonly Behaviour[]) {
   return { stored, server, write, upload, pipe };
 }
 
-it('ends with the code of an unknown outcome after a server error, and when repeated (B2)', async () => {
+it('exits with the code for an unknown outcome after a server error, and again when repeated (B2)', async () => {
   const { stored, upload } = await storingFirst(json({ error: { type: 'api_error', message: 'down' } }, 503));
   const unknown = { code: exitCodes.endUnseen, out: '0 stored, 0 skipped, 0 failed, 2 unknown\n' };
   expect(await upload()).toMatchObject(unknown);
@@ -199,7 +199,7 @@ it('ends with the code of an unknown outcome after a server error, and when repe
   expect(stored).toEqual(['first']);
 });
 
-it('does not repeat a lost answer because of trace ids alone (A5)', async () => {
+it('does not retry after a lost answer because of trace ids alone (A5)', async () => {
   const { stored, upload } = await storing(false, resetAtOnce);
   const first = await upload();
   expect(first).toMatchObject({ code: exitCodes.endUnseen, out: '0 stored, 0 skipped, 0 failed, 2 unknown\n' });
@@ -210,7 +210,7 @@ it('does not repeat a lost answer because of trace ids alone (A5)', async () => 
   expect(stored).toEqual(['t1', 't2']);
 });
 
-it('says that a file was sent before, and sends it again only with --new or once stored ones were skipped', async () => {
+it('says that a file was sent before, and sends it again only with --new or after skipped ones', async () => {
   const { stored, server, upload } = await storing(true);
   await upload();
   const again = await upload();
@@ -222,7 +222,7 @@ it('says that a file was sent before, and sends it again only with --new or once
   expect([server.requests.length, stored]).toEqual([3, ['t1', 't2']]);
 });
 
-it('sends the new lines of a file that has grown, also by standard input, and says which were sent before', async () => {
+it('sends the new lines of a file that has grown, from standard input too, and says which were sent before', async () => {
   const { stored, write, upload, pipe } = await storing(false);
   await upload();
   const text = write('t1', 't2', 't3');
@@ -241,7 +241,7 @@ it('sends the new lines of a file that has grown, also by standard input, and sa
   expect(stored).toEqual(['t1', 't2', 't3', 't4', 't5']);
 });
 
-it('has in its record how many were sent before', async () => {
+it('records how many were sent before', async () => {
   const { write, upload } = await storing(false);
   const record = async () => JSON.parse((await upload('--json')).out) as object;
   expect(await record()).toMatchObject({ phase: 'done', stored: 2, sent_before: 0 });
@@ -250,7 +250,7 @@ it('has in its record how many were sent before', async () => {
   expect(await record()).toMatchObject({ stored: 1, sent_before: 2, trajectories: [{ line: 3 }] });
 });
 
-it('holds back what came by standard input and may be stored, until the flag sends it', async () => {
+it('holds back lines from standard input that may be stored, until the flag sends them', async () => {
   const { stored, write, upload, pipe } = await storing(false, resetAtOnce);
   const text = write('t1', 't2');
   const unknown = '0 stored, 0 skipped, 0 failed, 2 unknown\n';
@@ -263,7 +263,7 @@ it('holds back what came by standard input and may be stored, until the flag sen
   expect(stored).toHaveLength(4);
 });
 
-it('sends again what the service refused in words, with both of its counts 0', async () => {
+it('sends again what the service refused with a message, with both counts 0', async () => {
   const refusal = { uploaded: 0, skipped: 0, failures: [{ message: 'whole batch refused' }], trajectories: [] };
   const { upload } = await storingFirst(json(refusal));
   for (let time = 0; time < 2; time += 1) {
@@ -273,7 +273,7 @@ it('sends again what the service refused in words, with both of its counts 0', a
   }
 });
 
-it.each([405, 501])('ends at once where a %i says that the service takes no uploads (B3)', async status => {
+it.each([405, 501])('stops at once if a %i says that the service takes no uploads (B3)', async status => {
   const server = await hostileServer(json({ error: { type: 'api_error', message: 'No' } }, status));
   const path = join(testFolder(), 'two.jsonl');
   writeFileSync(path, ['a', 'b'].map(content => JSON.stringify({ messages: [{ content }] })).join('\n'));
@@ -282,7 +282,7 @@ it.each([405, 501])('ends at once where a %i says that the service takes no uplo
   expect(notes).toContain('This service does not offer POST /api/v1/trajectories/upload.');
 });
 
-it('does not end with the code of an upload that changed nothing once a batch is stored (attack30 B5)', async () => {
+it('does not exit with the code for no change once a batch is stored (attack30 B5)', async () => {
   const limited = refusal(429, 'rate_limit_error', 'rate_limited', {}, { 'service-should-retry': 'false' });
   const stored: Behaviour = (response, { body }) =>
     json({ uploaded: (JSON.parse(body) as { trajectories: unknown[] }).trajectories.length })(response, {} as never);

@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => service.end());
 
 describe('evaluate', () => {
-  it('starts a run of a benchmark that is named, waits, and prints one field of what came of it', async () => {
+  it('starts a run of a named benchmark, waits, and prints one field of the result', async () => {
     const { code, out, notes } = await cli('evaluate', ['t-words', '-m', model, '--wait', '--field', 'id']);
     expect(code).toBe(exitCodes.done);
     expect(out).toMatch(/^evr_\w+\n$/);
@@ -47,7 +47,7 @@ describe('evaluate', () => {
     },
   );
 
-  it('says loudly that the service names another benchmark than was asked for, and books the run under it', async () => {
+  it('warns if the service names another benchmark than the one asked for, and records the run under it', async () => {
     const started = { eval_run_id: 'evr_78', bench_id: 'bench_c', display_name: 'zz' };
     const server = await hostileServer(json({ bench_id: 'bench_a', label: 'Alpha' }), json(started));
     const on = cliOn({ baseUrl: server.url, apiKey: 'key' });
@@ -55,7 +55,7 @@ describe('evaluate', () => {
     expect(notes).toContain('its response names the benchmark bench_c, not bench_a.');
   });
 
-  it('takes the checkpoint with the highest held-out reward for @best, and names its step', async () => {
+  it('picks the checkpoint with the highest held-out reward for @best, and names its step', async () => {
     const started = async (rewards: readonly (number | null)[], more: object = {}, first = 2) => {
       const server = await hostileServer(
         json({ bench_id: 'bench_1', label: 'words' }),
@@ -101,7 +101,7 @@ describe('evaluate', () => {
     });
   });
 
-  it('sends options unchecked where the service does not list them, and says which ones it ignores', async () => {
+  it('sends options unchecked if the service does not list them, and says which ones it ignores', async () => {
     const server = await hostileServer(
       json({ bench_id: 'bench_1', label: 'words', created_at: '2026-01-01T00:00:00Z', rollout_ready: true }),
       refusal(404, 'not_found_error', 'not_found'),
@@ -131,7 +131,7 @@ describe('evaluate', () => {
     });
   });
 
-  it('says what the service warns of in the run that has ended', async () => {
+  it('prints the warnings of the service about a completed run', async () => {
     const warning = 'Task odd has no grader that can rate it.';
     const run = { eval_run_id: 'evr_1', bench_id: 'bench_1', status: 'completed', warnings: [warning] };
     const benchmark = { bench_id: 'bench_1', label: 'words', rollout_ready: true };
@@ -147,7 +147,7 @@ describe('evaluate', () => {
     expect(JSON.parse(inJson.notes.split('\n').at(-1) ?? '')).toMatchObject({ id: 'evr_1', warning });
   });
 
-  it('refuses a value that is out of the bounds that the service describes', async () => {
+  it('refuses a value outside the bounds of the service', async () => {
     const { code, notes } = await cli('evaluate', ['t-words', '-m', model, '-o', 'max_output_tokens_per_step=5000']);
     const words = `max_output_tokens_per_step=5000 is not valid. From 1 to 4096 for ${model}. Nothing was started.`;
     expect([code, notes]).toEqual([exitCodes.usage, `benchtop: ${words}`]);
@@ -184,7 +184,7 @@ describe('evaluate', () => {
     [['t-words', '-m', model, '--read-only'], exitCodes.usage, /read-only/],
     [['t-words', '-m', 'no/model'], exitCodes.notFound, /no\/model/],
     [['t-words', '-m', model, '--field', 'id', '--jq', '.'], exitCodes.usage, /--field cannot be used with --jq/],
-  ])('says what is wrong with %j', async (args, code, words) => {
+  ])('explains what is wrong with %j', async (args, code, words) => {
     const outcome = await cli('evaluate', args);
     expect(outcome).toMatchObject({ code, out: '' });
     expect(outcome.notes).toMatch(words);
@@ -192,14 +192,14 @@ describe('evaluate', () => {
 });
 
 describe('train', () => {
-  it('tells before it starts what it takes, and the tokens by the run before', async () => {
+  it('prints the cost before it starts, with tokens estimated from the previous run', async () => {
     const { notes } = await cli('train', ['t-words', '-m', model, ...quick, '--dry-run']);
     expect(notes).toMatch(
       /2 steps x 2 tasks x 2 samples = 8 rollouts.*, about \d+ output and \d+ input tokens \(\d+ and \d+ each, as in step 2 of first\); cost unknown/,
     );
   });
 
-  it('passes options on, starts from a checkpoint, and ends with 124 if it takes too long', async () => {
+  it('passes on options, starts from a checkpoint, and exits with 124 if it takes too long', async () => {
     const isUp = timeIsUp();
     const args = ['t-words', '-c', 'first@latest', '-o', 'num_steps=2000', '-w', '-t', '2'];
     const { code, out, notes } = await cli('train', args, { onNote: text => text.includes('running') && isUp() });
@@ -241,7 +241,7 @@ describe('deploy, promote and undeploy', () => {
 });
 
 describe('production', () => {
-  it.each(['', ' ', '\u200b', '\u001b[31m'])('takes more than Enter where the slug is %j', async model_slug => {
+  it.each(['', ' ', '\u200b', '\u001b[31m'])('needs more than Enter if the slug is %j', async model_slug => {
     const row = { deployment_id: 'dep_1', model_slug, role: 'production', status: 'DEPLOYED', is_active: true };
     const server = await hostileServer((response, request) => {
       const isList = request.url.startsWith('/api/v1/deploy?');
@@ -264,7 +264,7 @@ describe('production', () => {
     ['undeploy', 'y', 'DELETE'],
     ['promote', 'tutor', 'POST'],
     ['promote --undo', 'y', 'POST'],
-  ])('is asked about again if that is no longer true by the time of the answer: %s', async (words, first, method) => {
+  ])('is confirmed again if the facts change before the answer: %s', async (words, first, method) => {
     const [command = '', ...flags] = words.split(' ');
     const isEntry = words === 'promote';
     const row = { deployment_id: 'dep_1', model_slug: 'tutor', status: 'DEPLOYED', role: 'test', is_active: false };
@@ -290,7 +290,7 @@ describe('production', () => {
     expect(await answering('tutor')).toEqual({ code: exitCodes.done, sent: 1 });
   });
 
-  it('is asked about in the words of the action, and only what is replaced is looked for', async () => {
+  it('is confirmed in the words of the action, and looks up only what is replaced', async () => {
     const row = { deployment_id: 'dep_1', model_slug: 'talker', status: 'DEPLOYED' };
     const server = await hostileServer((response, request) => {
       const isList = request.url.startsWith('/api/v1/deploy?');
@@ -306,7 +306,7 @@ describe('production', () => {
     expect((await on('promote', ['dep_1'])).notes).toContain(replaced);
   });
 
-  it('is entered and left only by the slug, or with --yes (W3, W43)', async () => {
+  it('is entered and left only by typing the slug, or with --yes (W3, W43)', async () => {
     const slug = ['--slug', 'teacher', '--role', 'production', '--wait', '--field', 'role'];
     const byNobody = await cli('deploy', ['first@latest', ...slug]);
     expect([byNobody.code, byNobody.out]).toEqual([exitCodes.usage, '']);
@@ -341,14 +341,14 @@ describe('production', () => {
     expect((await cli('undeploy', ['teacher'], answered('y'))).code).toBe(exitCodes.done);
   });
 
-  it('is no default (W3)', async () => {
+  it('is not the default (W3)', async () => {
     const { out } = await cli('deploy', ['first@latest', '--slug', 'teacher', '-n']);
     expect(out).toContain('"role": "test"');
   });
 });
 
 describe('delete and cancel', () => {
-  it('refuse a name that several have, and name them', async () => {
+  it('refuse an ambiguous name, and list the matches', async () => {
     const twice = ['t-words', '-m', model, '--name', 'twice', '--wait'];
     const ids = [await cli('evaluate', twice), await cli('evaluate', twice)].map(({ out }) => out.trim());
     const { code, notes } = await cli('delete', ['twice', '--yes']);
@@ -366,7 +366,7 @@ describe('delete and cancel', () => {
     expect((await cli('get', [ids[0] ?? ''])).code).toBe(exitCodes.notFound);
   });
 
-  it('advise words for a shared name that work when they are pasted (attack24 A1)', async () => {
+  it('suggest words for an ambiguous name that work when pasted (attack24 A1)', async () => {
     const named = ['t-words', '-m', model, '--wait', '--name'];
     const id = (await cli('evaluate', [...named, 'first'])).out.trim();
     const adviceOf = (notes: string) =>
@@ -390,7 +390,7 @@ describe('delete and cancel', () => {
     expect((await cli('delete', [id, other, '--yes'])).code).toBe(exitCodes.done);
   });
 
-  it('take one that is named twice for one, and one that is gone by now for done', async () => {
+  it('count a resource named twice once, and one that is already gone as done', async () => {
     const [run = '', other = ''] = await Promise.all(
       ['a', 'b'].map(async name =>
         (await cli('evaluate', ['t-words', '-m', model, '--name', name, '--wait'])).out.trim(),
@@ -406,7 +406,7 @@ describe('delete and cancel', () => {
     expect(raced).toEqual({ code: exitCodes.done, out: `${other}\n`, notes: '' });
   });
 
-  it('say which failed, and do the others', async () => {
+  it('say which failed, and continue with the others', async () => {
     const run = (await cli('evaluate', ['t-words', '-m', model, '--name', 'over', '--wait'])).out.trim();
     const outcome = await cli('cancel', [run, '--yes']);
     expect(outcome.code).not.toBe(exitCodes.done);
@@ -415,7 +415,7 @@ describe('delete and cancel', () => {
   });
 });
 
-describe('how the result is to be printed', () => {
+describe('output options', () => {
   const start = ['t-words', '-m', model, '--name', 'printed'];
   const runs = async () => (await cli('list', ['runs', '--ids', '--all'])).out;
 
@@ -425,7 +425,7 @@ describe('how the result is to be printed', () => {
     ['evaluate', [...start, '--wait', '--field', 'failure.cod']],
     ['api', ['startEval', 'display_name=printed', 'model_slug=m', 'bench_id=b', '--field', 'eval_run_idd']],
     ['secret set', ['PRINTED', '--field', 'valu']],
-  ])('is checked before anything is sent: %s %j', async (command, words) => {
+  ])('are checked before anything is sent: %s %j', async (command, words) => {
     const before = await runs();
     const outcome = await cli(command, words, { input: 'value' });
     expect(outcome).toMatchObject({ code: exitCodes.usage, out: '' });
@@ -433,7 +433,7 @@ describe('how the result is to be printed', () => {
     expect(await runs()).toBe(before);
   });
 
-  it('does not lose the id if it fails after all', async () => {
+  it('do not lose the id if they fail later', async () => {
     const folder = testFolder();
     // Compiles any filter, and fails on every input.
     writeFileSync(join(folder, 'jq'), '#!/bin/sh\n[ -z "$(cat)" ] || { echo "jq: error: no" >&2; exit 5; }\n', {
@@ -476,7 +476,7 @@ describe('reward', () => {
   });
 });
 
-it('get reads a checkpoint by its id, and by its run and step', async () => {
+it('get reads a checkpoint by id, and by run and step', async () => {
   const byStep = JSON.parse((await cli('get', ['first@latest', '--json'])).out);
   const byId = await cli('get', [byStep.checkpoint_id, '--field', 'step_index']);
   expect(byId.out).toBe(`${byStep.step_index}\n`);
@@ -484,7 +484,7 @@ it('get reads a checkpoint by its id, and by its run and step', async () => {
 });
 
 describe('--jq', () => {
-  it('asks the jq of the PATH, and says what it refuses', async () => {
+  it('runs the jq on the PATH, and prints its errors', async () => {
     const folder = testFolder();
     // The message of jq 1.6, which takes `--` for an unknown option.
     const script = `#!/bin/sh
@@ -516,7 +516,7 @@ cat
   // jq is not a dependency of benchtop: tested if it is installed.
   const { PATH = '' } = process.env;
   const real = PATH.split(delimiter).filter(folder => existsSync(join(folder, 'jq')));
-  it.each(real.slice(0, 1))('gives what the jq in %s makes of the JSON', async folder => {
+  it.each(real.slice(0, 1))('prints what the jq in %s makes of the JSON', async folder => {
     const filtered = (filter: string) =>
       cli('get', ['t-words', '--jq', filter], { environment: { PATH: `${folder}:${PATH}` } });
     expect(await filtered('.label')).toEqual({ code: 0, out: 't-words\n', notes: '' });

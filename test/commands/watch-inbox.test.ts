@@ -66,7 +66,7 @@ it('prints each end with its time and reason, and fails if one is bad', async ()
   );
 });
 
-it('names deployments of one slug by the run and the step that were deployed (B5)', async () => {
+it('names deployments of one slug by the deployed run and step (B5)', async () => {
   const runs = ['shop1', 'shop2'];
   const state = { status: 'DEPLOYING' };
   const run = (name = '') => ({ training_run_id: `trn_${name}`, bench_id: 'b1', display_name: name });
@@ -91,7 +91,7 @@ it('names deployments of one slug by the run and the step that were deployed (B5
   for (const name of runs) expect(out).toContain(`  shop-prod (${name} step 60)  deployed`);
 });
 
-it('reads the last numbers of what ended, until it has them all (out27 A1, C2)', async () => {
+it('reads the last numbers of completed runs until it has them all (out27 A1, C2)', async () => {
   const state = { over: false, upTo: 10, reads: 0 };
   const record = () => ({
     ...{ training_run_id: 'trn_1', bench_id: 'b1', display_name: 'nightly', created_at: createdAt },
@@ -125,7 +125,7 @@ it('reads the last numbers of what ended, until it has them all (out27 A1, C2)',
 });
 
 describe('without a history (out29 A4)', () => {
-  it('gives no all-clear if the state folder cannot be created', async () => {
+  it('does not report all clear if the state folder cannot be created', async () => {
     const { cli } = await trainings();
     const home = testFolder();
     writeFileSync(join(home, 'file'), '');
@@ -136,7 +136,7 @@ describe('without a history (out29 A4)', () => {
     expect(notes).toMatch(/^History is kept only while the program runs: .* not known what has ended since/);
   });
 
-  it('gives no all-clear if the state folder is full', async () => {
+  it('does not report all clear if the state folder is full', async () => {
     const { state, cli } = await trainings();
     const environment = { XDG_STATE_HOME: testFolder() };
     const look = () => cli('watch', ['--since', 'last'], { environment });
@@ -155,7 +155,7 @@ describe('without a history (out29 A4)', () => {
   });
 });
 
-it('is about everything', async () => {
+it('covers everything', async () => {
   const { cli } = await trainings();
   const { code, notes } = await cli('watch', ['trn_bad', '--since', 'last']);
   expect([code, notes]).toEqual([2, expect.stringContaining('--since covers everything')]);

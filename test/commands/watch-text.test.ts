@@ -18,7 +18,7 @@ function observed(progress: EvalProgress): Observation {
   return evalProgressQuery('evr_1').observes?.(progress) ?? { kind: 'run', id: 'evr_1' };
 }
 
-it('is the mean with its number of rewards, and how many rollouts have none', () => {
+it('shows the mean with its number of rewards, and how many rollouts have none', () => {
   const live = { scored_rollouts: 1, final_reward_mean: 0 };
   const progress = { terminal_rollouts: 4, total_rollouts: 4, live };
   expect(stateText(observed({ ...progress, status: 'completed' }))).toBe(
@@ -29,7 +29,7 @@ it('is the mean with its number of rewards, and how many rollouts have none', ()
   );
 });
 
-it('counts as done what has run to its end, and not what was cancelled with its run', () => {
+it('counts completed rollouts as done, but not those cancelled with their run', () => {
   const live = { scored_rollouts: 56, cancelled_rollouts: 344, provisional_reward_mean: 0.954 };
   for (const terminal_rollouts of [400, 56])
     expect(stateText(observed({ status: 'cancelled', terminal_rollouts, total_rollouts: 400, live }))).toBe(
@@ -45,7 +45,7 @@ it('writes a status in words', () => {
   );
 });
 
-it('tells the reward of the trainer from the held-out reward', () => {
+it('tells the trainer reward from the held-out reward', () => {
   const heldOut = '0.400 at step 2, from 14 of 16 samples';
   const run = { kind: 'training', id: 'trn_1', label: 'trn_1', status: 'running', done: 2, total: 6, mean: 0.9 };
   expect(describeFollowedState({ ...run, heldOut })).toBe(
@@ -53,7 +53,7 @@ it('tells the reward of the trainer from the held-out reward', () => {
   );
 });
 
-it('takes the range of the rewards for the interval of a held-out reward from the settings', async () => {
+it('uses the reward range of the settings for the interval of a held-out reward', async () => {
   const home = testFolder();
   const settings = join(home, '.config', 'benchtop');
   mkdirSync(settings, { recursive: true });
@@ -73,7 +73,7 @@ it('takes the range of the rewards for the interval of a held-out reward from th
   expect((await cli('watch', ['trn_1'])).out).toContain(words);
 });
 
-describe('an answer of another type than the contract says', () => {
+describe('an answer of another type than in the contract', () => {
   const run = { eval_run_id: 'evr_1', bench_id: 'b', status: 'completed', reward_mean: 0.5 };
 
   async function cliWhere(progress: object, record: object) {
@@ -86,14 +86,14 @@ describe('an answer of another type than the contract says', () => {
     return cliOn({ baseUrl: url, apiKey, home: testFolder() });
   }
 
-  it.each(['watch', 'get'])('is said by %s, and is no failure, if another one has the status', async command => {
+  it.each(['watch', 'get'])('is noted by %s, but does not fail if another answer has the status', async command => {
     const cli = await cliWhere({ eval_run_id: 'evr_1', status: 'completed', terminal_rollouts: 'ten' }, run);
     const { code, out, notes } = await cli(command, command === 'get' ? ['run', 'evr_1'] : ['evr_1']);
     expect([code, out]).toEqual([0, expect.stringContaining('completed')]);
     expect(notes.match(/terminal_rollouts/g)).toHaveLength(1);
   });
 
-  it('is a failure if no other has it', async () => {
+  it('fails if no other answer has the status', async () => {
     const cli = await cliWhere({ eval_run_id: 'evr_1', terminal_rollouts: 'ten' }, { ...run, status: undefined });
     const { code, notes } = await cli('watch', ['evr_1']);
     expect([code, notes]).toEqual([1, expect.stringContaining('terminal_rollouts')]);

@@ -41,7 +41,7 @@ async function cliWith(
   return cliOn({ baseUrl: url, apiKey });
 }
 
-it('finds what runs on a later page', async () => {
+it('finds running runs on later pages', async () => {
   const cli = await cliWith({ b1: [[run('evr_old', 'completed')], [run('evr_late', 'queued')]] });
   expect(await cli('watch', [])).toMatchObject({
     code: exitCodes.done,
@@ -52,7 +52,7 @@ it('finds what runs on a later page', async () => {
 it.each([
   ['watch', []],
   ['watch', ['Runs']],
-] as const)('%s %j does not say that nothing runs if a list cannot be read', async (command, words) => {
+] as const)('%s %j does not say that nothing runs if a list is unreadable', async (command, words) => {
   const cli = await cliWith({ b1: [[run('evr_old', 'completed')]], b2: [undefined] });
   const { code, notes } = await cli(command, words);
   expect(notes).toContain('Not all runs could be read: The runs of 1 of 2 benchmarks could not be read');
@@ -60,7 +60,7 @@ it.each([
   expect(code).toBe(exitCodes.endUnseen);
 });
 
-it('--since last finds what ended on a later page, and says what it could not read', async () => {
+it('--since last finds what ended on a later page, and says what is unreadable', async () => {
   const paged = await cliWith({ b1: [[], [run('evr_late', 'running')]] });
   expect((await paged('watch', ['--since', 'last'])).code).toBe(exitCodes.done);
   const cli = await cliWith({ b1: [[]], b2: [undefined] });
@@ -69,7 +69,7 @@ it('--since last finds what ended on a later page, and says what it could not re
   expect(code).toBe(exitCodes.endUnseen);
 });
 
-it('counts a benchmark whose record cannot be read as unread (attack35 B2)', async () => {
+it('counts a benchmark with an unreadable record as unread (attack35 B2)', async () => {
   const cli = await cliWith({ b1: [[run('evr_old', 'completed')]] }, ['no record']);
   for (const args of [[], ['--since', 'last']]) {
     const { code, notes } = await cli('watch', args);
@@ -79,7 +79,7 @@ it('counts a benchmark whose record cannot be read as unread (attack35 B2)', asy
   }
 });
 
-it('claims nothing about lists that the service does not offer (attack35 B2)', async () => {
+it('makes no claims about lists that the service does not offer (attack35 B2)', async () => {
   const benchmarks = json({ items: [{ bench_id: 'b1', label: 'b1' }], has_more: false });
   const { url } = await hostileServer((response, request) =>
     (request.url.startsWith('/api/v1/benchmarks') ? benchmarks : json({}, 501))(response, request),
@@ -92,7 +92,7 @@ it('claims nothing about lists that the service does not offer (attack35 B2)', a
   expect(await cli('watch', ['--since', 'last'])).toEqual({ code: 0, out: '', notes: `${nothing}\n${only}` });
 });
 
-it('--since last gives no all-clear if what ran when last seen cannot be read', async () => {
+it('--since last does not report all clear if what was last seen running is unreadable', async () => {
   let status = 200;
   const { url } = await hostileServer((response, request) => {
     const answer = (body: object, code = 200) => json(body, code)(response, request);

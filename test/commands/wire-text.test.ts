@@ -42,14 +42,14 @@ describe('a hostile service', () => {
     [['promote', 'dep_1', '--undo'], `Unpromote deployment ${called}, dep_1? In production: `],
     [['undeploy', 'dep_1', '--yes'], `${shown('Busy')}.`],
     [['delete', 'evr_1'], `Delete run ${shown('first')} (evr_1)? The record, the rewards`],
-  ])('takes no words of %j with it, and begins no line', async ([command = '', ...args], words) => {
+  ])('loses no words of %j, and never starts a line', async ([command = '', ...args], words) => {
     const cli = await hostile();
     const { notes } = await cli(command, args);
     expect(notes.split(/[\n\r\u0085\u2028]/)).toContainEqual(expect.stringContaining(words));
     expect(notes).not.toMatch(/^\s*::/m);
   });
 
-  it('begins no line of the list of the line mode', async () => {
+  it('never starts a line in the list of line mode', async () => {
     const cli = await hostile();
     const { out } = await cli('--lines', [], { input: 'deployments\n1\n' });
     expect(out).toContain(`1. ${shown('talker')}, deployed,`);
@@ -58,7 +58,7 @@ describe('a hostile service', () => {
   });
 });
 
-it('a note is one line, whatever it says', () => {
+it('keeps a note on one line, whatever it says', () => {
   const written: unknown[] = [];
   const spy = vi.spyOn(process.stderr, 'write').mockImplementation(text => written.push(text) > 0);
   onTestFinished(() => spy.mockRestore());

@@ -28,7 +28,7 @@ async function fileOf(text = lines) {
 
 const recordOf = ({ out }: { readonly out: string }): unknown => JSON.parse(out);
 
-it('analyses a file, and asks the service nothing (out24 B14)', async () => {
+it('analyses a file without requests to the service (out24 B14)', async () => {
   const { file, requests, cli } = await fileOf();
   const temporary = testFolder();
   vi.stubEnv('TMPDIR', temporary);
@@ -81,7 +81,7 @@ it('says that rollouts of several models are pooled, with the mean of each (out3
   expect((await cli('tasks', [(await fileOf()).file])).notes).not.toContain('together');
 });
 
-it('says in the report how the file was read and what is missing, not only beside it (attack31 reports)', async () => {
+it('says in the report too how the file was read and what is missing (attack31 reports)', async () => {
   const { file, cli } = await fileOf(
     `${lines}no JSON\n${JSON.stringify(rollout(0)).replace('"reward":0', '"reward":NaN')}\n`,
   );
@@ -93,7 +93,7 @@ it('says in the report how the file was read and what is missing, not only besid
   }
 });
 
-it('takes the score that is chosen for the reward of an Inspect log (attack31 A4)', async () => {
+it('takes the chosen score as the reward of an Inspect log (attack31 A4)', async () => {
   const scores = { match: { value: 'I' }, other: { value: 'C' } };
   const sample = { id: 1, messages: [{ role: 'user', content: 'hi' }], scores };
   const { file, cli } = await fileOf(JSON.stringify({ eval: { task: 'adding' }, samples: [sample] }));
@@ -115,7 +115,7 @@ it('takes the score that is chosen for the reward of an Inspect log (attack31 A4
   expect((await cli('failures', ['evr_1', '--score', 'other'])).code).toBe(exitCodes.usage);
 });
 
-it('names rollouts by their own ids or their places in the file, and nothing else (attack31 B5)', async () => {
+it('names rollouts by their own ids or their places in the file only (attack31 B5)', async () => {
   const named = { ...rollout(3), trajectory_id: 'traj_own' };
   const { file, cli } = await fileOf(`no JSON\n${lines}${JSON.stringify(named)}\n`);
   for (const [command, args] of [
@@ -135,7 +135,7 @@ it('names rollouts by their own ids or their places in the file, and nothing els
   expect(out).not.toMatch(/\| (source|stored|created) \|/);
 });
 
-it('does not advise to get a rollout of a file from the service (attack31 B5)', async () => {
+it('does not suggest to get a rollout of a file from the service (attack31 B5)', async () => {
   const messages = [{ role: 'assistant', content: `${'x'.repeat(99)} `.repeat(42_000) }];
   const { file, cli } = await fileOf(JSON.stringify({ messages, reward: 1 }));
   const { out } = await cli('report', [file, '--format', 'markdown']);
@@ -148,7 +148,7 @@ it('reports progress while it reads a long file (attack27 C4)', async () => {
   expect(notes).toContain('10k rollouts read so far.');
 });
 
-it('reads standard input, and fails if a part cannot be read', async () => {
+it('reads standard input, and fails if part of it is unreadable', async () => {
   const { cli } = await fileOf();
   const { code, notes, out } = await cli('failures', ['-', '--json'], { input: `${lines}no JSON\n` });
   expect(recordOf({ out })).toMatchObject({ rollouts: 4 });
@@ -168,12 +168,12 @@ it.each([
   }
 });
 
-it('notes that a word which may be a name is read from the file (attack27 B2)', async () => {
+it('notes that a word that may be a name is read as a file (attack27 B2)', async () => {
   const { file, cli } = await fileOf();
   expect((await cli('tasks', [file, '--json'])).notes).toContain(`Read from the file ${file}.`);
 });
 
-it('looks for a run first if it cannot take a file (attack27 B2)', async () => {
+it('looks for a run first if the command takes no file (attack27 B2)', async () => {
   const { file, requests, cli } = await fileOf();
   for (const [command, args] of [
     ['compare', [file, 'evr_1']],
@@ -200,7 +200,7 @@ it('reads a pipe (attack27 B3)', async () => {
   expect((await cli('failures', ['--help'])).out).toContain('a pipe such as /dev/stdin');
 });
 
-it('calls a folder a folder', async () => {
+it('reports that a path is a folder', async () => {
   const { cli } = await fileOf();
   const folder = join(testFolder(), 'of.rollouts');
   mkdirSync(folder);
@@ -216,7 +216,7 @@ it('calls a folder a folder', async () => {
   }
 });
 
-it('calls a missing file a missing file (attack27 B3)', async () => {
+it('reports a missing file (attack27 B3)', async () => {
   const { cli } = await fileOf();
   const missing = 'There is no such file either.';
   expect((await cli('failures', ['missing.jsonl'])).notes).toContain(missing);
@@ -227,7 +227,7 @@ it('calls a missing file a missing file (attack27 B3)', async () => {
     expect((await cli(command, args)).notes).not.toContain(missing);
 });
 
-it('takes a folder, and a word without a folder or an ending, for a name', async () => {
+it('takes a folder, and a word without a folder or an extension, as a name', async () => {
   const { cli, requests } = await fileOf();
   const folder = join(testFolder(), 'a.folder');
   mkdirSync(folder);

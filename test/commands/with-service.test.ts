@@ -6,7 +6,7 @@ import { ServiceError } from '../../src/service/errors.ts';
 import { hostileServer, json, resetAfter } from '../service/hostile-server.ts';
 import { cliOn, testFolder } from './cli.ts';
 
-it('is cancelled, not sent again, where its answer is no longer needed', async () => {
+it('is cancelled, not retried, if its answer is no longer needed', async () => {
   const server = await hostileServer(() => {});
   const notes: string[] = [];
   const io = {
@@ -25,7 +25,7 @@ it('is cancelled, not sent again, where its answer is no longer needed', async (
   expect(notes).toEqual([]);
 });
 
-it('is sent again if an answer breaks off, whose status says nothing of it', async () => {
+it('is retried if its answer breaks off, whatever its status', async () => {
   const { url } = await hostileServer(resetAfter('{"items":'), json({ items: [], has_more: false }));
   const { code, notes } = await cliOn({ baseUrl: url, apiKey: 'key' })('list', ['benchmarks']);
   expect(code).toBe(0);

@@ -14,14 +14,14 @@ describe('checkAddress', () => {
     }
   });
 
-  it('refuses http to elsewhere unless it is allowed', () => {
+  it('refuses http to other machines unless allowed', () => {
     for (const host of ['host.example', '127.0.0.1.evil.example', 'localhost.evil.example', '10.0.0.1']) {
       expect(() => check(`http://${host}`)).toThrow(/BENCHTOP_BASE_URL cannot be used: http would send the key/);
       expect(check(`http://${host}`, true)).toBe(`http://${host}`);
     }
   });
 
-  it('refuses what is not an address, and never repeats a password', () => {
+  it('refuses an invalid address, and never repeats a password', () => {
     expect(() => check('host.example')).toThrow('not a URL');
     expect(() => check('file:///etc/passwd')).toThrow('https://');
     expect(() => check('https://h/?key=1')).toThrow('query');
@@ -36,7 +36,7 @@ describe('checkAddress', () => {
   });
 });
 
-it('identifies a service by its address, however it is spelled (attack33)', () => {
+it('identifies a service by its address, in any spelling (attack33)', () => {
   const spellings = [
     'http://host.example/v1',
     'HTTP://Host.Example:80/v1/',

@@ -38,7 +38,7 @@ function readStatus(pid: string): string {
 }
 
 describe('the four forms of a credential', () => {
-  it('are a value and the name of a variable, known to redaction at once', async () => {
+  it('include values and names of variables, known to redaction at once', async () => {
     const secrets = new Set<string>();
     expect(await sourceOf({ apiKey: ' sk-1 ' }, { secrets }).get()).toBe('sk-1');
     const variable = sourceOf({ apiKeyEnv: 'KEY' }, { environment: { KEY: 'sk-2' }, secrets });
@@ -47,7 +47,7 @@ describe('the four forms of a credential', () => {
     expect(variable.origin).toMatchObject({ place: 'profiles.p.apiKeyEnv' });
   });
 
-  it('are a file, from its settings’ folder, read when it is wanted', async () => {
+  it('include files, relative to the folder of the settings, read when needed', async () => {
     const base = await temporaryFolder();
     const secrets = new Set<string>();
     const source = sourceOf({ apiKeyFile: 'key' }, { base, secrets });
@@ -57,7 +57,7 @@ describe('the four forms of a credential', () => {
     expect([...secrets]).toEqual(['sk-file']);
   });
 
-  it('are a command, run each time and without a shell', async () => {
+  it('include commands, run each time and without a shell', async () => {
     const base = await temporaryFolder();
     const script = `require('fs').appendFileSync(process.argv[1], 'x'); console.log(process.argv[2].length + 'sk-$HOME')`;
     const log = join(base, 'log');
@@ -74,14 +74,14 @@ describe('the four forms of a credential', () => {
   });
 });
 
-describe('a credential that cannot be had', () => {
-  it('says which variable is not set', async () => {
+describe('a credential that cannot be read', () => {
+  it('names the variable that is not set', async () => {
     expect(await failure(sourceOf({ apiKeyEnv: 'KEY' }))).toMatch(
       /apiKeyEnv in config\.json names .* KEY, which is not set/,
     );
   });
 
-  it('refuses a file that others may read', async () => {
+  it('is refused in a file that others can read', async () => {
     const base = await temporaryFolder();
     const file = join(base, "it's key");
     await writeFile(file, 'sk-open');
@@ -92,7 +92,7 @@ describe('a credential that cannot be had', () => {
     expect(message).not.toContain('sk-open');
   });
 
-  it('never shows what a command wrote', async () => {
+  it('never shows the output of a command', async () => {
     const commands = [
       [`console.log('sk-secret'); console.error('sk-secret'); process.exit(3)`, 'exit code 3'],
       [`console.log('sk-secret\\nsk-secret')`, 'one line'],
@@ -108,12 +108,12 @@ describe('a credential that cannot be had', () => {
     expect(await failure(sourceOf({ apiKeyCommand: ['/no/such/program'] }))).toContain('was not found');
   });
 
-  it('gives a command no input to wait for', async () => {
+  it('gives its command no input to wait for', async () => {
     const script = `process.stdin.resume().on('end', () => console.log('sk-done'))`;
     expect(await sourceOf({ apiKeyCommand: [node, '-e', script] }).get()).toBe('sk-done');
   });
 
-  it('refuses what is no file, or too large for a secret, without reading it (C21)', async () => {
+  it('is refused, unread, if it is not a file or too large for a secret (C21)', async () => {
     const folder = await temporaryFolder();
     const [pipe, large] = [join(folder, 'pipe'), join(folder, 'large')];
     execFileSync('mkfifo', ['-m', '600', pipe]);
@@ -129,7 +129,7 @@ describe('a credential that cannot be had', () => {
     ]);
   });
 
-  it('reads the pipe of a shell (X12)', async () => {
+  it('may be read from the pipe of a shell (X12)', async () => {
     const path = join(await temporaryFolder(), 'pipe');
     execFileSync('mkfifo', ['-m', '600', path]);
     const reading = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -140,7 +140,7 @@ describe('a credential that cannot be had', () => {
     await reading.close();
   });
 
-  it('kills a command with its children once the call is stopped (V14)', async () => {
+  it('kills its command with all children once the call is stopped (V14)', async () => {
     const base = await temporaryFolder();
     const script = `
       const child = require('child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
@@ -159,7 +159,7 @@ describe('a credential that cannot be had', () => {
     for (const pid of await pids()) await expect.poll(() => isAlive(pid)).toBe(false);
   });
 
-  it('kills a command when this process exits (V14)', async () => {
+  it('kills its command when this process exits (V14)', async () => {
     const base = await temporaryFolder();
     const pidFile = join(base, 'pid');
     const script = `require('fs').writeFileSync(process.argv[1], String(process.pid)); setInterval(() => {}, 1000)`;
@@ -177,7 +177,7 @@ describe('a credential that cannot be had', () => {
     await expect.poll(() => /^State:\s+[^ZX]/m.test(readStatus(pid))).toBe(false);
   });
 
-  it('refuses what a header cannot carry', async () => {
+  it('is refused if a header cannot carry it', async () => {
     expect(await failure(sourceOf({ apiKey: 'sk-ü' }))).toContain('one line of ASCII');
     expect(await failure(sourceOf({ apiKey: 'a\r\nX-Evil: 1' }))).toContain('one line of ASCII');
   });

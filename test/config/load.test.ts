@@ -5,13 +5,13 @@ import { loadConfig } from '../../src/config/load.ts';
 import { temporaryFolder } from './folder.ts';
 
 describe('loadConfig', () => {
-  it('works on a machine without any setting', async () => {
+  it('works on a machine without settings', async () => {
     const config = loadConfig({}, { HOME: await temporaryFolder() });
     expect(config.profile.service.kind).toBe('local');
     expect(config.warnings).toEqual([]);
   });
 
-  it('brings the file, the environment and the flags together, and redacts what they hold', async () => {
+  it('merges the file, the environment and the flags, and redacts their secrets', async () => {
     const folder = await temporaryFolder();
     const profiles = { prod: { baseUrl: 'https://prod.example', apiKeyFile: 'key', odd: 1 } };
     await writeFile(join(folder, 'config.json'), JSON.stringify({ defaultProfile: 'prod', profiles, theme: 'dark' }));

@@ -15,14 +15,14 @@ describe('findPaths', () => {
     });
   });
 
-  it('are in the home that the system knows if HOME names none', () => {
+  it('uses the home folder of the system if HOME is not set', () => {
     const { config } = findPaths({});
     expect(isAbsolute(config)).toBe(true);
     for (const HOME of ['', 'relative', './here']) expect(findPaths({ HOME }).config).toBe(config);
     expect(findPaths({ HOME: '/home/v' }).config).not.toBe(config);
   });
 
-  it('takes XDG folders, unless relative, and its own variables above them', () => {
+  it('takes XDG folders, unless relative, and its own variables before them', () => {
     const paths = findPaths({
       HOME: '/h',
       XDG_CONFIG_HOME: '/x',
@@ -35,7 +35,7 @@ describe('findPaths', () => {
 });
 
 describe('folders', () => {
-  it('are made for this user alone, and left alone if they exist', async () => {
+  it('are created for this user only, and left alone if they exist', async () => {
     const folder = await temporaryFolder();
     makePrivateFolder(join(folder, 'a/b'));
     expect((await stat(join(folder, 'a'))).mode & 0o777).toBe(0o700);
@@ -45,7 +45,7 @@ describe('folders', () => {
     expect((await stat(join(folder, 'a'))).mode & 0o777).toBe(0o755);
   });
 
-  it('are made private if they have their default names, and not if a variable names them (X5)', async () => {
+  it('are made private under their default names, but not if a variable names them (X5)', async () => {
     const HOME = await temporaryFolder();
     const config = join(HOME, '.config/benchtop');
     const data = join(HOME, 'data');
@@ -58,7 +58,7 @@ describe('folders', () => {
     expect((await stat(data)).mode & 0o777).toBe(0o775);
   });
 
-  it('may be named from home or from a base', () => {
+  it('may be relative to the home folder or to a base', () => {
     vi.stubEnv('HOME', '/home/u');
     onTestFinished(() => void vi.unstubAllEnvs());
     expect(settingPath('~/k', '/base')).toBe('/home/u/k');

@@ -20,18 +20,18 @@ describe('resolvePreferences', () => {
     });
   });
 
-  it('has the same preferences if every default is set', () => {
+  it('returns the same preferences if every default is set explicitly', () => {
     expect(resolve({}, {}, settingDefaults)).toEqual(resolve({}, {}, {}));
   });
 
-  it('takes how runs are compared from the file', () => {
+  it('reads how runs are compared from the file', () => {
     expect(resolve({}, {}, { compare: { equalWithin: 0.1, rewardRange: '-1..1' } }).compare).toEqual({
       equalWithin: 0.1,
       rewardRange: [-1, 1],
     });
   });
 
-  it('takes the flag before the environment before NO_COLOR before the file', () => {
+  it('takes the flag before the environment, NO_COLOR and the file', () => {
     const settings: Settings = {
       theme: 'dark',
       mouse: true,
@@ -58,7 +58,7 @@ describe('resolvePreferences', () => {
     expect(resolve({ theme: 'terminal' }, { BENCHTOP_THEME: 'light' }, settings).theme).toBe('terminal');
   });
 
-  it('shows images as chosen, otherwise by the terminal', () => {
+  it('shows images as configured, otherwise as the terminal supports', () => {
     const images = (environment: Record<string, string>, settings: Settings) =>
       resolve({}, environment, settings).images;
     const kitty = { TERM: 'xterm-kitty' };
@@ -70,7 +70,7 @@ describe('resolvePreferences', () => {
     expect(() => images({ BENCHTOP_IMAGES: 'sixel' }, {})).toThrow('auto, kitty, iterm2, wezterm, viewer');
   });
 
-  it('refuses what it does not know', () => {
+  it('refuses unknown values', () => {
     expect(() => resolve({ theme: 'pink' }, {}, {})).toThrow(
       '--theme must be one of terminal, dark, light, high-contrast, plain.',
     );

@@ -41,8 +41,8 @@ function local(given: Given): LocalService {
   return service;
 }
 
-describe('which service', () => {
-  it('is the local one when nothing is set', () => {
+describe('the service of a command', () => {
+  it('is the local one without settings', () => {
     const profile = resolve({ settings: {} });
     expect(profile).toEqual({
       name: 'local',
@@ -55,7 +55,7 @@ describe('which service', () => {
     });
   });
 
-  it('has the generation and the agent that are given for it', () => {
+  it('has its generation and agent', () => {
     const entry = { baseUrl: 'https://h.example', generation: 'newest', agent: 'agent_1' } as const;
     const settings = { defaultProfile: 'p', profiles: { p: entry } };
     expect(resolve({ settings })).toMatchObject({ generation: 'newest', agent: 'agent_1' });
@@ -63,7 +63,7 @@ describe('which service', () => {
     expect(resolve({ settings, environment })).toMatchObject({ generation: 'newest', agent: 'name:Mine' });
   });
 
-  it('is the default profile’s, with all that it says', async () => {
+  it('is that of the default profile, with all its settings', async () => {
     const profile = resolve();
     expect(profile.name).toBe('prod');
     expect(profile.readOnly).toBe(true);
@@ -78,7 +78,7 @@ describe('which service', () => {
     expect(await service.inferenceToken?.get()).toBe('sk-prod');
   });
 
-  it('is that of the flag before the environment before the file', () => {
+  it('is taken from the flag, then the environment, then the file', () => {
     const environment = { BENCHTOP_BASE_URL: 'https://env.example' };
     expect(remote({ environment }).baseUrl.value).toBe('https://env.example');
     expect(resolve({ environment }).name).toBe('env.example');
@@ -88,13 +88,13 @@ describe('which service', () => {
     expect(resolve({ environment: { BENCHTOP_PROFILE: 'staging' }, flags: { profile: 'prod' } }).name).toBe('prod');
   });
 
-  it('is that of a profile named by flag, whatever address the environment has', () => {
+  it('is that of a profile named by a flag, whatever address the environment has', () => {
     const environment = { BENCHTOP_BASE_URL: 'https://env.example', BENCHTOP_API_KEY: 'sk-env' };
     expect(remote({ environment, flags: { profile: 'prod' } }).baseUrl.value).toBe('https://prod.example');
     expect(resolve({ environment, flags: { profile: 'local' } })).toMatchObject({ name: 'local', warnings: [] });
   });
 
-  it('is refused if the profile is not known, with those that are', () => {
+  it('is refused if the profile is unknown, with a list of the known ones', () => {
     expect(() => resolve({ flags: { profile: 'prd' } })).toThrow(
       /no profile "prd", which --profile names\. The profiles are: local, prod, staging, keyless/,
     );
@@ -112,8 +112,8 @@ describe('which service', () => {
   });
 });
 
-describe('which credential', () => {
-  it('is that of the flag before the environment before the file, if each names no other address', async () => {
+describe('the credential of a command', () => {
+  it('is taken from the flag, then the environment, then the file, if none names another address', async () => {
     const environment = { BENCHTOP_API_KEY: 'sk-env', OTHER: 'sk-other' };
     expect(await remote({ environment }).apiKey?.get()).toBe('sk-env');
     expect(await remote({ environment, flags: { apiKeyEnv: 'OTHER' } }).apiKey?.get()).toBe('sk-other');
@@ -187,17 +187,17 @@ describe('which credential', () => {
     [{}, { profile: 'split', baseUrl: 'https://chat.example' }, [undefined, 'sk-split']],
     [{ BENCHTOP_PROFILE: 'split', ...token }, {}, ['sk-split', 'tok-env']],
     [{ BENCHTOP_PROFILE: 'split', ...key }, {}, ['sk-env', 'sk-env']],
-  ])('with %j and %j goes only where it was meant (X3)', async (environment, flags, expected) => {
+  ])('with %j and %j is sent only where it was meant to go (X3)', async (environment, flags, expected) => {
     const { apiKey, inferenceToken } = remote({ settings: lab, environment, flags });
     expect([await apiKey?.get(), await inferenceToken?.get()]).toEqual(expected);
   });
 
-  it('of the environment says why it is not used where --profile names another (X3)', () => {
+  it('explains why that of the environment is not used if --profile names another profile (X3)', () => {
     const { warnings } = resolve({ settings: lab, environment: key, flags: { profile: 'keyless' } });
     expect(warnings).toEqual([expect.stringMatching(/^BENCHTOP_API_KEY is not sent to keyless\.example: --profile/)]);
   });
 
-  it('is the one next to the address if both come from one place, or the same origin', async () => {
+  it('is the one set with the address if both have one source, or the same origin', async () => {
     const environment = { BENCHTOP_BASE_URL: 'https://env.example', BENCHTOP_API_KEY: 'sk-env' };
     expect(await remote({ environment }).apiKey?.get()).toBe('sk-env');
     expect(await remote({ flags: { baseUrl: 'https://prod.example/other' } }).apiKey?.get()).toBe('sk-prod');
@@ -225,7 +225,7 @@ describe('which credential', () => {
     [{}, undefined],
     [{ environment: { BENCHTOP_API_KEY: 'sk-env', BENCHTOP_PROFILE: 'local' } }, undefined],
     [{ environment: { BENCHTOP_API_KEY: 'sk-env', BENCHTOP_BASE_URL: '' }, flags: { profile: 'local' } }, undefined],
-  ])('where a script must not fall back to the local service, says why: %j', (given, words) => {
+  ])('explains why a script must not fall back to the local service: %j', (given, words) => {
     const { missingAddress, service } = resolve({ settings: {}, ...given });
     expect(service.kind).toBe('local');
     if (words) expect(missingAddress?.message).toMatch(words);

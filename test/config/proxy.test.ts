@@ -23,7 +23,7 @@ describe('the proxy of an address', () => {
     expect(hostOf('https://service.example/api', environment)).toBe(expected);
   });
 
-  it('is for plain http that of HTTP_PROXY', () => {
+  it('comes from HTTP_PROXY for plain http', () => {
     const environment = { HTTP_PROXY: 'http://plain.example', HTTPS_PROXY: 'http://secure.example' };
     expect(hostOf('http://service.example', environment)).toBe('HTTP_PROXY plain.example:80');
   });
@@ -53,7 +53,7 @@ describe('the proxy of an address', () => {
     ['https://[fd00::1]:8443', '[fd00::1]:8443', true],
     ['https://[fd00::1]', 'fd00::/8', true],
     ['https://service.example', '.', false],
-  ])('of %s is passed by with NO_PROXY %s: %s', (address, list, passed) => {
+  ])('in %s is bypassed with NO_PROXY %s: %s', (address, list, passed) => {
     const proxy = hostOf(address, { ALL_PROXY: 'http://p.example', NO_PROXY: list });
     expect(proxy === undefined).toBe(passed);
     if (passed) expect(hostOf(address, { ALL_PROXY: 'socks5://p.example', no_proxy: list })).toBeUndefined();

@@ -3,7 +3,7 @@ import { redactor } from '../../src/config/redaction.ts';
 import { inTime } from '../in-time.ts';
 
 describe('redactor', () => {
-  it('takes out known secrets wherever they are and however they are written', () => {
+  it('removes known secrets anywhere, in any encoding', () => {
     const secret = 'p"ss/w rd+1';
     const redact = redactor([secret, 'p"ss']);
     const spellings = [secret, encodeURIComponent(secret), JSON.stringify(secret)];
@@ -11,7 +11,7 @@ describe('redactor', () => {
       expect(redact(`a ${text} b ${text}`)).toMatch(/^a "?\[redacted\]"? b "?\[redacted\]"?$/);
   });
 
-  it('knows secrets that were added later', () => {
+  it('knows secrets that are added later', () => {
     const secrets = new Set<string>();
     const redact = redactor(secrets);
     expect(redact('key hunter22')).toBe('key hunter22');
@@ -19,12 +19,12 @@ describe('redactor', () => {
     expect(redact('key hunter22')).toBe('key [redacted]');
   });
 
-  it('reads a text once, however long its spaces are', () => {
+  it('reads a text once, however many spaces it has', () => {
     const text = `authorization:${'\n'.repeat(200_000)}}`;
     expect(inTime('the search', () => redactor([])(text))).toBe(text);
   });
 
-  it('takes out what has the form of a secret', () => {
+  it('removes what looks like a secret', () => {
     const redact = redactor([]);
     for (const text of [
       'key sk-proj_abcDEF-123 end',
@@ -44,7 +44,7 @@ describe('redactor', () => {
     expect(redact('Authorization: Bearer abcdefgh')).toBe('Authorization: Bearer [redacted]');
   });
 
-  it('leaves ordinary text alone, and its own work', () => {
+  it('leaves ordinary text and its own output alone', () => {
     const redact = redactor(['', 'abc']);
     for (const text of ['task-based abc', 'design=1&sign=2', 'https://host/a@b', 'Bearer of news', 'evr_sk-1']) {
       expect(redact(text)).toBe(text);

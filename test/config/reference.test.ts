@@ -7,7 +7,7 @@ import { assumptionReference, variables } from '../../src/config/reference.ts';
 import { settings } from '../../src/config/schema.ts';
 
 describe('the reference of variables', () => {
-  it('names every variable that the program reads, and no other', () => {
+  it('lists every variable that the program reads, and no other', () => {
     const named = new Set(variables.flatMap(({ names }) => names));
     const read = new Set<string>();
     for (const path of globSync('src/**/*.{ts,tsx}')) {
@@ -45,7 +45,7 @@ describe('the JSON Schema of the settings', () => {
     }
   });
 
-  it('takes and refuses what the program does', () => {
+  it('accepts and refuses the same as the program', () => {
     const schema = z.fromJSONSchema(settingsSchema());
     const given = {
       $schema: 'x',
@@ -68,7 +68,7 @@ describe('the JSON Schema of the settings', () => {
     }
   });
 
-  it('lists the assumptions with what they mean (C4)', () => {
+  it('lists the assumptions with their meaning (C4)', () => {
     const schema = z.fromJSONSchema(settingsSchema());
     const fits = (assumptions: object): boolean => schema.safeParse({ profiles: { lab: { assumptions } } }).success;
     expect(settingsSchema()).toMatchObject({
@@ -93,7 +93,7 @@ describe('the JSON Schema of the settings', () => {
     ]);
   });
 
-  it('allows its own name and refuses what is no setting', () => {
+  it('allows its own name and refuses unknown settings', () => {
     expect(settingsSchema()).toMatchObject({
       $schema: 'https://json-schema.org/draft/2020-12/schema',
       additionalProperties: false,

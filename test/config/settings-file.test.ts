@@ -26,7 +26,7 @@ function errorOf(): string {
 }
 
 describe('readSettings', () => {
-  it('takes a missing file for an empty one', () => {
+  it('treats a missing file as an empty one', () => {
     expect(readSettings(path)).toEqual({ path, settings: {}, warnings: [] });
   });
 
@@ -73,14 +73,14 @@ describe('readSettings', () => {
   });
 
   it.each([[[0, 10]], [10], ['1..0'], ['high']])(
-    'says what a range of rewards is, and not only that %j is none',
+    'explains what a range of rewards is, not only that %j is none',
     async rewardRange => {
       await save({ compare: { rewardRange } });
       expect(errorOf()).toContain('compare.rewardRange must be a range of rewards as a string, such as "0..1"');
     },
   );
 
-  it('says what the limits of alarms are, also for a benchmark', async () => {
+  it('explains the limits of alarms, for a benchmark too', async () => {
     await save({ alarms: { belowBest: 1.5, benchmarks: { 'web-*': { heldOut: '1..0', failedPercent: 200 } } } });
     expect(errorOf()).toContain('alarms.belowBest must be a whole number');
     expect(errorOf()).toContain('alarms.benchmarks.web-*.failedPercent must be at most 100');
@@ -106,7 +106,7 @@ describe('readSettings', () => {
     expect(errorOf()).toContain('the whole file must be an object');
   });
 
-  it('refuses a file with secrets that others may read, and says how to fix it', async () => {
+  it('refuses a file with secrets that others can read, and says how to fix it', async () => {
     for (const mode of [0o644, 0o640, 0o604, 0o620]) {
       await save({ profiles: { p: { apiKey: 'sk-secret' } } }, 0o600);
       await chmod(path, mode);
@@ -116,7 +116,7 @@ describe('readSettings', () => {
     }
   });
 
-  it('is not changed if others may change what is run in it: the change would hide that', async () => {
+  it('changes nothing if others can change a command in the file, as the change would hide that', async () => {
     await save({ profiles: { lab: { apiKeyCommand: ['pass', 'show', 'lab'] } } });
     await chmod(path, 0o666);
     const before = await readFile(path, 'utf8');
@@ -128,7 +128,7 @@ describe('readSettings', () => {
     expect((await stat(path)).mode & 0o777).toBe(0o666);
   });
 
-  it('lets others read a file with a command, but not change it', async () => {
+  it('allows others to read a file with a command, but not to change it', async () => {
     const settings = { profiles: { lab: { apiKeyCommand: ['pass', 'show', 'lab'] } } };
     await save(settings, 0o644);
     expect(readSettings(path).settings).toEqual(settings);
@@ -141,7 +141,7 @@ describe('readSettings', () => {
   });
 
   it.each(['apiKeyEnv', 'apiKeyFile', 'inferenceTokenEnv', 'upstreamKeyFile'])(
-    'lets others not change a file that names a key by %s: another address in it would get the key',
+    'does not allow others to change a file that names a key by %s, as another address there would get the key',
     async name => {
       await save({ profiles: { lab: { baseUrl: 'https://lab.example', [name]: 'key' } } }, 0o644);
       expect(readSettings(path).settings.profiles).toHaveProperty('lab');
@@ -151,7 +151,7 @@ describe('readSettings', () => {
     },
   );
 
-  it('lets others not change a file with an address: the key of the environment would go there', async () => {
+  it('does not allow others to change a file with an address, as the key of the environment would go there', async () => {
     await save({ defaultProfile: 'lab', profiles: { lab: { baseUrl: 'https://lab.example' } } }, 0o644);
     expect(readSettings(path).settings.profiles).toHaveProperty('lab');
     await chmod(path, 0o666);
@@ -160,7 +160,7 @@ describe('readSettings', () => {
     expect(readSettings(path).settings.theme).toBe('dark');
   });
 
-  it('refuses a file with a command in a folder that others may change (X5)', async () => {
+  it('refuses a file with a command in a folder that others can change (X5)', async () => {
     await save({ profiles: { lab: { apiKeyCommand: ['pass', 'show', 'lab'] } } });
     const folder = dirname(path);
     await chmod(folder, 0o777);
@@ -169,7 +169,7 @@ describe('readSettings', () => {
     expect(errorOf()).toContain(`chmod go-rwx ${folder}`);
   });
 
-  it.skipIf(process.platform === 'win32')('reads only a plain file, to a limit (X12)', async () => {
+  it.skipIf(process.platform === 'win32')('reads only regular files, up to a limit (X12)', async () => {
     execFileSync('mkfifo', [path]);
     expect(errorOf()).toContain('is not a plain file');
     await rm(path);
@@ -182,14 +182,14 @@ describe('readSettings', () => {
     expect(errorOf()).toContain('is larger than 4 MB');
   });
 
-  it('lets everybody read a file without secrets', async () => {
+  it('allows everybody to read a file without secrets', async () => {
     await save({ theme: 'dark', profiles: { p: { apiKeyEnv: 'KEY', apiKeyFile: 'key' } } }, 0o644);
     expect(readSettings(path).settings.theme).toBe('dark');
   });
 });
 
 describe('changeSettings', () => {
-  it('makes the file, 0600', async () => {
+  it('creates the file with mode 0600', async () => {
     await changeSettings(path, settings => {
       settings.theme = 'dark';
     });
@@ -197,7 +197,7 @@ describe('changeSettings', () => {
     expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
 
-  it('keeps what it does not know, and the file when the result is invalid', async () => {
+  it('keeps unknown settings, and the whole file if the result is invalid', async () => {
     await save({ later: 1, theme: 'dark' });
     await changeSettings(path, settings => {
       settings.mouse = true;
@@ -211,7 +211,7 @@ describe('changeSettings', () => {
     expect(JSON.parse(await readFile(path, 'utf8'))).toEqual(kept);
   });
 
-  it('loses nothing of what several change at the same time', async () => {
+  it('loses nothing of concurrent changes', async () => {
     const names = Array.from({ length: 8 }, (_, index) => `p${index}`);
     const add = (name: string) =>
       changeSettings(path, settings => {
@@ -221,7 +221,7 @@ describe('changeSettings', () => {
     expect(Object.keys(readSettings(path).settings.profiles ?? {}).sort()).toEqual(names);
   });
 
-  it('lets go of the file where a change fails', async () => {
+  it('releases the file if a change fails', async () => {
     const refused = changeSettings(path, () => {
       throw new Error('changed my mind');
     });
@@ -244,7 +244,7 @@ describe('changeSettings', () => {
     expect(readSettings(path).settings).toEqual({ theme: 'dark' });
   });
 
-  it('changes others if a profile local was given an address by hand', async () => {
+  it('changes other settings if the profile local was given an address by hand', async () => {
     const profiles = { local: { baseUrl: 'https://other.example' } };
     await save({ profiles });
     await changeSettings(path, settings => {

@@ -85,13 +85,13 @@ describe('fields in sentences', () => {
 
 describe('rules, bounds, errors and limits', () => {
   const wanted = ruleRows.map(ruleName);
-  it('has a check for each row, and a row for each check', () => {
+  it('have a check for each row, and a row for each check', () => {
     expect(Object.keys(rules).sort()).toEqual([...new Set(wanted)].sort());
   });
   for (const name of wanted) row(name, () => rules[name]?.(world));
 });
 
-describe('values that are allowed', () => {
+describe('allowed values', () => {
   it.each(Object.values(allowedValues))('are in the document: $quote', ({ quote }) => {
     expect(documentText).toContain(quote);
   });
@@ -124,7 +124,7 @@ describe('null rules of a deployment', () => {
 describe('endpoints', () => {
   const declared = Object.values<Endpoint>(endpoints);
   const inDocument = documentedEndpoints();
-  it('that the document shows are all declared, and no other counts as shown', () => {
+  it('of the document are all declared, and no others are marked as documented', () => {
     const shown = declared.filter(each => !each.capability).map(({ method, path }) => `${method} ${path}`);
     expect(shown.sort()).toEqual(inDocument.map(({ method, path }) => `${method} ${path}`).sort());
   });

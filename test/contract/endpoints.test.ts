@@ -70,7 +70,7 @@ it.each(documented)('%s %s', (method, path, auth) => {
   expect(endpoint).not.toHaveProperty('capability');
 });
 
-it('everything else is a capability', () => {
+it('marks everything else as a capability', () => {
   const rest = declared
     .filter(each => 'capability' in each && each.capability)
     .map(each => `${each.method} ${each.path}`);
@@ -78,12 +78,12 @@ it('everything else is a capability', () => {
   expect(declared).toHaveLength(documented.length + rest.length);
 });
 
-it('each is under its own name', () => {
+it('declares each endpoint under its own name', () => {
   for (const [name, { operation }] of Object.entries(endpoints)) expect(operation).toBe(name);
 });
 
-describe('what may be repeated', () => {
-  it('is what takes a key or carries one in its body, and what stores nothing', () => {
+describe('a safe retry', () => {
+  it('takes an idempotency key, carries one in its body, or stores nothing', () => {
     const keyed = declared.filter(each => 'idempotencyKey' in each).map(({ operation }) => operation);
     const starts = [
       'createTrajectory',
@@ -100,7 +100,7 @@ describe('what may be repeated', () => {
     expect(empty).toEqual(['createBenchmarkUpload']);
   });
 
-  it('is an upload in which every trajectory has a trace id, to a service that skips stored ones (V8, A5)', () => {
+  it('includes uploads with a trace id for every trajectory, if the service skips stored ones (V8, A5)', () => {
     const { repeatable } = endpoints.uploadTrajectories;
     const bodies = [[{ trace_id: 'a' }, { trace_id: 'b' }], [{ trace_id: 'a' }, {}], [{ trace_id: '' }]];
     const of = (skipsStored: boolean) =>
@@ -112,7 +112,7 @@ describe('what may be repeated', () => {
   });
 });
 
-it('the document’s error codes come with its types', () => {
+it('lists the error codes of the document with their types', () => {
   expect(errorTypes).toHaveLength(7);
   for (const type of Object.values(errorCodes)) expect(errorTypes).toContain(type);
 });

@@ -42,12 +42,15 @@ describe('a field', () => {
     expect([mayHaveField(record, names(path)), declaresField(record, names(path))]).toEqual([may, declared]);
   });
 
-  it.each([z.number(), z.boolean(), z.string(), z.nullish(z.number())])('is not in a simple value (%#)', schema => {
-    expect([mayHaveField(schema, ['x']), mayHaveField(schema, [])]).toEqual([false, true]);
-  });
+  it.each([z.number(), z.boolean(), z.string(), z.nullish(z.number())])(
+    'is not found in a simple value (%#)',
+    schema => {
+      expect([mayHaveField(schema, ['x']), mayHaveField(schema, [])]).toEqual([false, true]);
+    },
+  );
 });
 
-it('the names of fields are found in whatever is around them', () => {
+it('finds the names of fields inside any schema', () => {
   expect([record, z.nullish(record), listed, row, z.string()].map(fieldNames)).toEqual([
     ['label', 'row', 'anything'],
     ['label', 'row', 'anything'],
@@ -57,7 +60,7 @@ it('the names of fields are found in whatever is around them', () => {
   ]);
 });
 
-it('the rows of an answer are those of its page or list', () => {
+it('finds the rows of an answer in its page or list', () => {
   expect([page(row), listed, record, row, z.string()].map(schema => rowsIn(schema) === row)).toEqual([
     true,
     true,

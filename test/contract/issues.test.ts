@@ -20,7 +20,7 @@ const schema = z.strictObject({
 
 const wrong = (value: unknown) => schema.safeParse(value).error?.issues ?? [];
 
-describe('the words for', () => {
+describe('the description of', () => {
   it.each<[value: unknown, words: string, path?: string | undefined]>([
     [{}, 'name is missing', 'name'],
     [{ name: '' }, 'name must not be empty', 'name'],
@@ -59,19 +59,19 @@ describe('the words for', () => {
     expect(firstPath(wrong(value))).toBe(path);
   });
 
-  it('a missing field that every object inherits', () => {
+  it('a missing field includes names that all objects inherit', () => {
     const read = z.object({ toString: z.string() }).safeParse({});
     expect(describeIssues(read.error?.issues ?? [], {})).toBe('toString is missing');
   });
 
-  it('nothing, and as many as are wanted', () => {
+  it('no issues is empty, and several are cut to a limit', () => {
     const value = { name: '', size: 0, on: 1 };
     expect([describeIssues([], {}), firstPath([])]).toEqual(['', undefined]);
     expect(describeIssues(wrong(value), value)).not.toContain('more');
     expect(describeIssues(wrong(value), value, 1)).toBe('name must not be empty; and 2 more');
   });
 
-  it('a value never holds it: it may be a secret', () => {
+  it('a value never contains it, as it may be a secret', () => {
     const value = { name: 'a', order: 'hunter2', short: 'hunter2', size: 'hunter2' };
     expect(describeIssues(wrong(value), value)).not.toContain('hunter2');
   });

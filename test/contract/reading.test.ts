@@ -301,16 +301,16 @@ const resources: Record<string, { schema: z.ZodMiniType; full: Record<string, un
 describe.each(Object.entries(resources))('%s', (_, { schema, full, identity }) => {
   const bare = Object.fromEntries(identity.map(name => [name, full[name]]));
 
-  it('keeps every field of the document, and those that it does not know', () => {
+  it('keeps every field of the document, and unknown fields', () => {
     const more = { ...full, later: { generation: [1] } };
     expect(schema.parse(more)).toEqual(more);
   });
 
-  it('is read with nothing but its identity', () => {
+  it('is read with nothing but its id', () => {
     expect(schema.parse(bare)).toEqual(bare);
   });
 
-  it('is read with null for everything but its identity', () => {
+  it('is read with null for everything but its id', () => {
     const nulls = { ...Object.fromEntries(Object.keys(full).map(name => [name, null])), ...bare };
     expect(schema.parse(nulls)).toEqual(nulls);
   });
@@ -325,7 +325,7 @@ it.each([
   ['training run', training.trainingRun, { training_run_id: 't' }],
   ['deployment', deployment, { deployment_id: 'd' }],
   ['trajectory', trajectories.trajectory, { trajectory_id: 't' }],
-] as const)('an unknown status of an %s passes unchanged', (_, schema, identity) => {
+] as const)('an unknown status of an %s is kept', (_, schema, identity) => {
   expect(schema.parse({ ...identity, status: 'Hibernating ❄' })).toMatchObject({ status: 'Hibernating ❄' });
 });
 
@@ -379,29 +379,29 @@ describe('lists', () => {
     expect([cursorAfter(read.items), hasMoreAfter(read.items)]).toEqual([null, false]);
   });
 
-  it('do not end at a page without a readable row, or at a page with rows but without a cursor', () => {
+  it('do not end at a page without readable rows, or at a page with rows but without a cursor', () => {
     expect(list.parse({ items: [null], has_more: true, next_cursor: 'c' }).has_more).toBe(true);
     expect(list.parse({ items: [row], has_more: true, next_cursor: null }).has_more).toBe(true);
   });
 
-  it('a row that cannot be read hides no other, and is counted', () => {
+  it('count an unreadable row, which hides no other', () => {
     const body = { items: [row, null, { bench_id: null }, 'x', { bench_id: 'b2' }], has_more: false };
     expect(list.parse(body)).toMatchObject({ items: [row, { bench_id: 'b2' }], dropped: 3 });
     expect(rows(benchmarks.benchmark).parse(body.items)).toEqual([row, { bench_id: 'b2' }]);
   });
 
-  it.each([null, 'x', 7, {}, { items: 'x' }, { items: {} }])('%j is no list', body => {
+  it.each([null, 'x', 7, {}, { items: 'x' }, { items: {} }])('cannot be read from %j', body => {
     expect(list.safeParse(body).success).toBe(false);
   });
 });
 
-describe('another type than the document’s', () => {
+describe('a value of another type than in the document', () => {
   const { items, dropped } = page(evaluations.evalRun).parse([
     { eval_run_id: 7, step: '12', reward_mean: '0.5', display_name: true, failure: 'out of memory', options: 'none' },
     { eval_run_id: 'b', reward_mean: 'much' },
   ]);
 
-  it('is read as the type that is meant', () => {
+  it('is converted to the intended type', () => {
     expect(items).toEqual([
       {
         eval_run_id: '7',
@@ -415,7 +415,7 @@ describe('another type than the document’s', () => {
     ]);
   });
 
-  it('drops what is no such value, and counts it', () => {
+  it('is dropped and counted if it cannot be converted', () => {
     expect(dropped).toBe(1);
   });
 });
@@ -427,7 +427,7 @@ describe('a run without a status', () => {
     [{ completed_at: at, created_at: at }, undefined],
     [{ failure: {} }, 'failed'],
     [{ status: 'hibernating', completed_at: at }, 'hibernating'],
-  ])('gets none that the service did not say: %j', (run, status) => {
+  ])('gets none that the service did not send: %j', (run, status) => {
     expect(evaluations.evalRun.parse({ eval_run_id: 'e', ...run }).status ?? undefined).toBe(status);
     expect(withStatus(run as MaybeStatus).status).toBe(status);
   });
@@ -451,7 +451,7 @@ describe('lists in any wrapping', () => {
   });
 });
 
-it('content is kept as it was sent, and joined where one text is needed', () => {
+it('keeps content as it was sent, and joins it into one text where needed', () => {
   const parts = [{ type: 'text', text: 'one' }, 'two', { type: 'input_text', text: 'three' }];
   expect(trajectories.message.parse({ content: parts }).content).toEqual(parts);
   expect(messageContent(parts)).toBe('onetwothree');
@@ -461,7 +461,7 @@ it('content is kept as it was sent, and joined where one text is needed', () => 
   expect(messageContent([])).toBe('[]');
 });
 
-it('texts of a message that came as values are written out', () => {
+it('serialises texts of a message that came as values', () => {
   const calls = [{ id: 'c', function: { name: 'look' } }];
   const read = trajectories.message.parse({
     role: 'tool',
@@ -479,11 +479,11 @@ it('texts of a message that came as values are written out', () => {
   });
 });
 
-it('a chunk of a stream has its choices in a list', () => {
+it('reads a chunk of a stream as a list of choices', () => {
   expect(chatChunk.safeParse({ choices: 'x' }).success).toBe(false);
 });
 
-it('a missing reward is not zero', () => {
+it('does not read a missing reward as zero', () => {
   const list = evaluations.trajectoryRewards.parse({
     eval_run_id: 'e',
     trajectory_rewards: [
@@ -519,7 +519,7 @@ describe('error envelopes', () => {
   });
 });
 
-it('__proto__ in an answer is a field like any other', () => {
+it('keeps __proto__ in an answer as an ordinary field', () => {
   const read = benchmarks.benchmark.parse(JSON.parse('{"bench_id": "b", "__proto__": {"polluted": true}}'));
   expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   expect((read as unknown as Record<string, unknown>)['polluted']).toBeUndefined();
@@ -542,12 +542,12 @@ describe('a field called __proto__ (X11)', () => {
     expect(read.success && Reflect.get(Object(read.data), 'status')).toBeUndefined();
   });
 
-  it('stays with its row where others are left out', () => {
+  it('stays in its row if other rows are left out', () => {
     const read = readWith(page(benchmarks.benchmark), JSON.parse(`[{"__proto__":1},{"bench_id":"a"},${row}]`));
     expect(read.success && read.data.items.map(item => Object.hasOwn(item, '__proto__'))).toEqual([false, true]);
   });
 
-  it('is found however deep it is', () => {
+  it('is found at any depth', () => {
     const nested = (inner: string): unknown => JSON.parse(`${'[{"a":'.repeat(50_000)}${inner}${'}]'.repeat(50_000)}`);
     expect(cannotBeCopied(nested('{"__proto__":1}'))).toBe(true);
     expect(cannotBeCopied(nested('"__proto__"'))).toBe(false);
@@ -555,7 +555,7 @@ describe('a field called __proto__ (X11)', () => {
   });
 });
 
-describe('a row with an optional field that cannot be read', () => {
+describe('a row with an unreadable optional field', () => {
   const model = { model_slug: 'm', pricing: { input: 1, cached_input: 'none' } };
 
   it('is read without the field, which is kept as it was sent', () => {
@@ -569,7 +569,7 @@ describe('a row with an optional field that cannot be read', () => {
     expect(unreadableIn(rows(supportedModel).parse([model]))).toBe(0);
   });
 
-  it('is read so as a single record as well', () => {
+  it('is read the same way as a single record', () => {
     rows(deployment);
     const { data } = readWith(deployment, { deployment_id: 'd', is_active: 'yes', role: 'test' });
     expect(data).toEqual({ deployment_id: 'd', role: 'test', unreadable_fields: { is_active: 'yes' } });
@@ -586,7 +586,7 @@ describe('a row with an optional field that cannot be read', () => {
     ['failure', training.trainingRun, { training_run_id: 'r', failure: 5 }],
     ['list of messages', trajectories.step, { step_index: 1, messages: 5 }],
     ['id', deployment, { deployment_id: null }],
-  ])('is left out where its %s cannot be read', (_, schema, row) => {
+  ])('is left out if its %s is unreadable', (_, schema, row) => {
     expect(unreadableIn(rows(schema).parse([row]))).toBe(1);
   });
 });

@@ -77,7 +77,7 @@ function describeEndpoint(endpoint: Endpoint): string {
   ].join('\n');
 }
 
-it('the contract declares what shape.txt says', async () => {
+it('the contract has the shape that shape.txt declares', async () => {
   const all = Object.values(endpoints as Readonly<Record<string, Endpoint>>).map(describeEndpoint);
   await expect(all.join('\n')).toMatchFileSnapshot('shape.txt');
 });

@@ -42,7 +42,7 @@ describe('a status', () => {
     }
   });
 
-  it('that is not known is over once its end time has passed', () => {
+  it('that is unknown counts as ended once its end time has passed', () => {
     const now = Date.parse('2026-03-04T05:06:07Z');
     const at = (endTime: string | undefined, status: string | undefined = 'hibernating') =>
       isOver({ status, startedAt: '2025-01-01T00:00:00Z', endTime }, now);
@@ -59,13 +59,13 @@ describe('a status', () => {
     expect(isOver({ status: undefined, endTime: '2026-01-01T00:00:00Z' }, now)).toBe(true);
   });
 
-  it('is the same in other capitals and in both spellings', () => {
+  it('is the same in upper case and in both spellings', () => {
     expect(isSameStatus('CANCELED', 'cancelled')).toBe(true);
     expect(isSameStatus('cancelling', 'Canceling')).toBe(true);
     expect(isSameStatus('cancel_signaled', 'cancelled')).toBe(false);
   });
 
-  it('is written in words if it is known, and may be asked for so (U45)', () => {
+  it('is shown in words if it is known, and can be filtered by them (U45)', () => {
     expect(['cancel_signaled', 'not_started', 'DEPLOYED'].map(formatStatus)).toEqual([
       'cancel signaled',
       'not started',
@@ -107,11 +107,11 @@ describe('a status', () => {
     }
   });
 
-  it('that is missing neither runs nor has ended', () => {
+  it('that is missing counts neither as running nor as ended', () => {
     for (const status of [null, undefined]) expect([hasEnded(status), isRunning(status)]).toEqual([false, false]);
   });
 
-  it('may be the name of something that every object has', () => {
+  it('may have the name of a property that all objects inherit', () => {
     for (const status of ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf']) {
       expect([statusMeaning(status), hasEnded(status)]).toEqual(['unknown', false]);
       for (const theme of [createTheme('plain'), createTheme()]) {

@@ -188,7 +188,7 @@ describe('a row', () => {
   });
 });
 
-it('counts what the rows leave open, but nothing that the answer contradicts', () => {
+it('counts what the rows leave open, unless the answer contradicts it', () => {
   const rows = [
     { ...stored, request_index: 0 },
     { request_index: 1, status: 'duplicate', trajectory_id: 'trj' },
@@ -207,7 +207,7 @@ it('counts what the rows leave open, but nothing that the answer contradicts', (
   });
 });
 
-it('is certain of no more than the answer counts (out29 B4)', () => {
+it('is no more certain than the counts of the answer (out29 B4)', () => {
   const rows = (...statuses: string[]) =>
     statuses.map((status, request_index) => ({
       ...stored,
@@ -233,14 +233,14 @@ it('is certain of no more than the answer counts (out29 B4)', () => {
     expect(outcomes({ ...two, ...counts }, bare(2))).toEqual(['stored', 'stored']);
 });
 
-it('takes a failure of a stored one for a report', () => {
+it('takes a failure of a stored trajectory as a report', () => {
   const trajectories = [0, 1].map(request_index => ({ ...stored, request_index }));
   const { items, batchFailures } = read({ uploaded: 2, trajectories, failures: [{ ...why, item_index: 0 }] }, bare(2));
   expect(items).toMatchObject([{ outcome: 'stored', failure: why }, { outcome: 'stored' }]);
   expect(batchFailures).toEqual([]);
 });
 
-it('is certain only of what an index says from 0 and from 1', () => {
+it('is certain only about indexes that mean the same counted from 0 and from 1', () => {
   const failures = [{ ...why, item_index: 2 }];
   const { items, batchFailures } = read({ uploaded: 4, failures }, bare(5));
   expect(items.map(({ outcome }) => outcome)).toEqual(['stored', 'unknown', 'unknown', 'stored', 'stored']);
@@ -251,7 +251,7 @@ it('is certain only of what an index says from 0 and from 1', () => {
   expect(outcomes({ uploaded: 4, failures, trajectories: [first] }, bare(5))[2]).toBe('failed');
 });
 
-it('has failed as a whole where both counts are none and the batch has a failure, unless a row may say the contrary', () => {
+it('has failed as a whole if both counts are 0 and the batch has a failure, unless a row may contradict that', () => {
   const none = { uploaded: 0, skipped: 0, failures: [{ message: 'whole batch refused' }] };
   const { items, unknown, batchFailures } = read({ ...none, trajectories: [] }, bare(3));
   expect([items.map(({ outcome }) => outcome), unknown]).toEqual([Array(3).fill('failed'), 0]);
@@ -264,12 +264,12 @@ it('has failed as a whole where both counts are none and the batch has a failure
   expect(outcomes({ ...none, trajectories: [{ ...failed, request_index: 0 }] }, bare(2))).toEqual(['failed', 'failed']);
 });
 
-it('takes no row by its position if another one could not be read', () => {
+it('matches no row by position if another is unreadable', () => {
   expect(outcomes({ trajectories: [failed, stored] }, bare(2))).toEqual(['failed', 'stored']);
   expect(outcomes({ trajectories: [failed, 'unreadable', stored] }, bare(2))).toEqual(['counted', 'counted']);
 });
 
-it('does not place a row by its id where its index names another one', () => {
+it('does not match a row by id if its index names another trajectory', () => {
   const sent = [{ conversation_id: 'a' }, { conversation_id: 'b' }, { conversation_id: 'c' }];
   const row = { ...failed, conversation_id: 'a', request_index: 1 };
   const { items, batchFailures } = read({ trajectories: [row] }, sent);
@@ -281,7 +281,7 @@ it('does not place a row by its id where its index names another one', () => {
   expect(outcomes({ trajectories: [{ ...row, request_index: 100 }] }, sent)).toEqual(['failed', 'unknown', 'unknown']);
 });
 
-it('places the failures of a refused request, which is not stored in any case', () => {
+it('matches the failures of a refused request, which is never stored', () => {
   const placed = (...indices: (number | null)[]) => {
     const { byItem, ofBatch } = refusedItems(
       indices.map(item_index => ({ ...why, item_index })),

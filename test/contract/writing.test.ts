@@ -123,7 +123,7 @@ const bodies: Record<string, { schema: z.ZodMiniType; good: object[]; bad: objec
 };
 
 describe.each(Object.entries(bodies))('%s', (_, { schema, good, bad }) => {
-  it.each(good)('takes %j as it is', body => {
+  it.each(good)('accepts %j', body => {
     expect(schema.parse(body)).toEqual(body);
   });
 
@@ -131,7 +131,7 @@ describe.each(Object.entries(bodies))('%s', (_, { schema, good, bad }) => {
     expect(schema.safeParse(body).success).toBe(false);
   });
 
-  it('refuses a field that it does not know', () => {
+  it('refuses an unknown field', () => {
     expect(schema.safeParse({ ...good[0], lable: 'x' }).success).toBe(false);
   });
 });
