@@ -37,7 +37,7 @@ it.each([
   expect(error.name).toBe(error.constructor.name);
 });
 
-it('what they say names what they are about', () => {
+it('say what they are about in their messages', () => {
   expect(new SharedError('/d', { words: 'is shared', fix: 'Run: chmod' }).message).toBe('/d is shared. Run: chmod');
   expect(new OrderRefusedError('reward').message).toBe('The service does not sort by reward.');
   expect(new StoppedError().message).toBe('Stopped. Nothing was sent.');

@@ -14,7 +14,7 @@ describe('the lock file', () => {
     expect(Object.keys(packages).length).toBeGreaterThan(100);
   });
 
-  it('belongs to the manifest, which names exact versions', () => {
+  it('matches the manifest, which names exact versions', () => {
     const { devDependencies, engines } = read('package.json');
     const [root] = Object.values(read('package-lock.json').packages) as [{ devDependencies: object; engines: object }];
     expect(root).toMatchObject({ devDependencies, engines });

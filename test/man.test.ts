@@ -20,7 +20,7 @@ it('names every command and flag', () => {
   }
 });
 
-it('is plain ASCII, without marks that only Markdown has', () => {
+it('is plain ASCII, without Markdown', () => {
   expect(page).toMatch(/^[\n\u0020-\u007e]*$/);
   expect(page).not.toContain('`');
 });
@@ -47,7 +47,7 @@ it.each([
   ['groff', ['-man', '-ww', '-Tutf8']],
   // Lines of examples may be long.
   ['mandoc', ['-Tlint', '-Wwarning']],
-])('%s has nothing to say of it', async (command, flags) => {
+])('%s does not mention it', async (command, flags) => {
   const path = join(await temporaryFolder(), 'benchtop.1');
   writeFileSync(path, page);
   const { error, stdout, stderr } = spawnSync(command, [...flags, path], { encoding: 'utf8' });
@@ -60,7 +60,7 @@ it.each([
   expect(warnings.filter(warning => !warning.includes('missing date'))).toEqual([]);
 });
 
-it('is rendered without a warning where man is installed', async () => {
+it('renders without a warning if man is installed', async () => {
   const path = join(await temporaryFolder(), 'benchtop.1');
   writeFileSync(path, page);
   const { error, status, stdout, stderr } = spawnSync('man', ['--warnings', '-l', path], {

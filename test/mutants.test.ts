@@ -24,7 +24,7 @@ describe('the mutants of', () => {
   });
 });
 
-it('are sampled in parts as they are at once', () => {
+it('are sampled the same in parts as at once', () => {
   const mutants = [...'abcdefghijklmnopqrstuvwxyz'];
   const part = (from: number, count: number) => sampleOf(mutants, { seed: 40, from, count });
   const whole = part(0, 20);
@@ -33,7 +33,7 @@ it('are sampled in parts as they are at once', () => {
   expect([...part(0, 8), ...part(8, 15), ...part(15, 20)]).toEqual(whole);
 });
 
-it('are switched on one at a time, also where one is inside another', () => {
+it('are enabled one at a time, even one inside another', () => {
   const text = 'log.push(a < b && a + b > 0 ? "yes" : "no");';
   const mutants = mutantsOf('x.ts', text).map((mutant, id) => ({ id, mutant }));
   const code = withMutants(text, mutants);
@@ -75,7 +75,7 @@ it('leave an `else` with its own `if`', () => {
   ]);
 });
 
-it('are judged by the tests that are run for each, whatever failed for another', async () => {
+it('are judged by the tests run for each, whatever failed for another', async () => {
   const root = fileURLToPath(new URL('..', import.meta.url));
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-judged-'));
   for (const name of ['tools/mutants', 'package.json'])

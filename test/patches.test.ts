@@ -51,7 +51,7 @@ describe('an install', () => {
     expect(() => checkPatches(folder)).not.toThrow();
   });
 
-  it('that left out a patch fails the build', () => {
+  it('that skipped a patch fails the build', () => {
     const path = join(folder, 'node_modules', name, 'index.js');
     const patched = readFileSync(path, 'utf8');
     writeFileSync(path, patched.replace('segmenter ??= new Intl.Segmenter();', ''));
@@ -69,14 +69,14 @@ describe('an install', () => {
 });
 
 describe('string-width', () => {
-  it('gives by the short way what it gives by the long one, for every character alone and between others', () => {
+  it('returns the same by the fast path and the slow path, for every character alone and between others', () => {
     const differing = everyCharacter()
       .flatMap(character => [character, `│${character}─`, `${character}${character}`])
       .filter(text => stringWidth(text) !== stringWidth(`${text}${wide}`) - 2);
     expect(differing).toEqual([]);
   });
 
-  it('leaves escape sequences out, and counts them on demand', () => {
+  it('ignores escape sequences, and counts them on request', () => {
     const styled = '\u001b[1mtea ─\u001b[0m';
     expect(stringWidth(styled)).toBe(5);
     expect(stringWidth(styled, { countAnsiEscapeCodes: true })).toBe(11);
@@ -99,7 +99,7 @@ describe('ink', () => {
     '\u001b[m',
   );
 
-  it('keeps a text as it is by the short way just where the long one does', () => {
+  it('keeps text unchanged by the fast path exactly when the slow path does', () => {
     // A bell takes the long way, which strips it.
     const property = fc.property(fc.array(piece), ([...pieces]) => {
       const text = pieces.join('');

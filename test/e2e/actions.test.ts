@@ -43,7 +43,7 @@ const benchmarks = async () =>
   (await home.call('GET', 'benchmarks?limit=200')).items as { bench_id: string; label: string }[];
 
 describe('on a benchmark', () => {
-  it('evaluates: chooses the model, names the run, sees the request, starts it', async () => {
+  it('evaluates: picks a model, names the run, reviews the request, starts it', async () => {
     await open([
       'enter',
       { see: 'ready to launch' },
@@ -61,7 +61,7 @@ describe('on a benchmark', () => {
     expect((await runs()).length).toBe(2);
   });
 
-  it('trains: an error in the form is shown while typing, then the run is watched live', async () => {
+  it('trains: sees a form error while typing, then watches the run live', async () => {
     await open([
       't',
       { see: 'Train on t-words' },
@@ -87,7 +87,7 @@ describe('on a benchmark', () => {
     expect(all[0]?.options).toMatchObject({ num_steps: 8, train_batch_size: 4, samples_per_instance: 4 });
   });
 
-  it('sees what keeps one from being launched, and lifts it', async () => {
+  it('sees why one cannot be started, and fixes it', async () => {
     await open([
       { type: '/what' },
       'enter',
@@ -105,7 +105,7 @@ describe('on a benchmark', () => {
 });
 
 describe('on runs', () => {
-  it('deletes the marked ones after one question that names them', async () => {
+  it('deletes marked runs after one question that names them', async () => {
     for (const name of ['doomed one', 'doomed two']) {
       await home.call('POST', `eval/${home.benchId}/start`, {
         display_name: name,
@@ -142,7 +142,7 @@ describe('on runs', () => {
     await home.call('DELETE', `eval/${home.benchId}/runs/${eval_run_id}`);
   });
 
-  it('pins one to Watch, where it is listed from then on', async () => {
+  it('pins one to Watch, which lists it from then on', async () => {
     await open([
       ...go('runs'),
       { see: 'baseline' },
@@ -158,7 +158,7 @@ describe('on runs', () => {
     await open([...go('watch'), { see: /▸ ★ \S*aseline .*✓/ }, 'p', { see: 'No longer pinned' }]);
   });
 
-  it('exports the list, and says where to', async () => {
+  it('exports the list, and prints the path', async () => {
     await open([
       ...go('runs'),
       { see: 'baseline' },
@@ -175,7 +175,7 @@ describe('on runs', () => {
     expect(readFileSync(join(home.home, 'work', file ?? ''), 'utf8')).toMatch(/^run,status,mean/);
   });
 
-  it('opens one in the pager, which has the terminal in the meantime, and returns', async () => {
+  it('opens one in the pager, which takes over the terminal, and returns', async () => {
     // It stays until a line is typed, as a pager does: one that ends immediately may be gone before anyone looks.
     home.env['PAGER'] = 'page() { head -3 "$1"; echo that is all; read -r line; }; page';
     await open([...go('runs'), { see: /▸ t-words/ }, 'o']);
@@ -186,7 +186,7 @@ describe('on runs', () => {
     expect(session.leftOn()).toContain('alternate screen');
   });
 
-  it('chooses the columns, which are there again at the next start', async () => {
+  it('chooses columns, which survive a restart', async () => {
     await open([...go('runs'), { see: 'STATUS' }, 'C', { see: 'Columns' }, 'down', 'space', 'esc']);
     await session.waitFor(/RUN {2,}MEAN/);
     session.signal('SIGTERM');
@@ -198,7 +198,7 @@ describe('on runs', () => {
 });
 
 describe('on training runs', () => {
-  it('cancels one that runs', async () => {
+  it('cancels a running one', async () => {
     const options = { num_steps: 2000, train_batch_size: 2, samples_per_instance: 2 };
     const { training_run_id } = await home.call('POST', 'train', {
       bench_id: home.benchId,
@@ -218,7 +218,7 @@ describe('on training runs', () => {
     expect((await home.call('GET', `train/${training_run_id}`)).status).toBe('cancelled');
   });
 
-  it('deletes one that has ended', async () => {
+  it('deletes a completed one', async () => {
     // A remembered row may still show it as running.
     await open([...go('training'), { see: /endless +‖/ }, { type: '/endless' }, 'enter', { see: '▸ endless' }, 'd']);
     await goWay(session, [{ see: 'all curves, rollouts and checkpoints' }, 'y', { see: 'Deleted endless' }]);
@@ -273,7 +273,7 @@ describe('on deployments', () => {
   const typed = (slug: string): readonly Step[] => [{ see: `Type ${slug} to` }, { type: slug }, 'enter'];
   const active = async () => (await home.call('GET', `deploy/${home.deploymentId}`)).is_active as boolean;
 
-  it('lets one answer no more, and then again', async () => {
+  it('demotes one and promotes it again', async () => {
     await open([
       ...chatWorker,
       'u',
@@ -290,7 +290,7 @@ describe('on deployments', () => {
     expect(await active()).toBe(true);
   });
 
-  it('undeploys one, only after it was asked by name', async () => {
+  it('undeploys one, after asking for its name', async () => {
     await open([...chatWorker, 'd', { see: 'Type talker to' }, { type: 'y' }, 'enter', { see: '✗ Type talker' }]);
     await goWay(session, ['esc', { gone: 'Undeploy?' }]);
     expect((await home.call('GET', `deploy/${home.deploymentId}`)).deployment_id).toBe(home.deploymentId);
@@ -300,7 +300,7 @@ describe('on deployments', () => {
 });
 
 describe('on trajectories', () => {
-  it('uploads a file of them: the outcome of each, and the failed ones in a file', async () => {
+  it('uploads a file of them: an outcome for each, and the failed ones in a file', async () => {
     await open([
       ...go('datasets'),
       { see: 'uploaded' },
@@ -325,7 +325,7 @@ describe('on trajectories', () => {
     expect(items).toHaveLength(2);
   });
 
-  it('logs a reward to one that has not ended, and then ends it', async () => {
+  it('logs a reward to an open one, and then completes it', async () => {
     const way: readonly Step[] = [...go('trajectories'), { type: '/open-task' }, 'enter', 'G', { see: '▸ open-task' }];
     await open([
       ...way,
@@ -344,7 +344,7 @@ describe('on trajectories', () => {
 });
 
 describe('on conversations', () => {
-  it('saves one as a trajectory, and continues it at the next start', async () => {
+  it('saves one as a trajectory, and continues it after a restart', async () => {
     const model = 'benchtop/aesop-small';
     await open([...go('chat'), { see: `No messages with ${model}` }, { type: 'tell of the town' }, 'enter']);
     await goWay(session, [{ see: 'output tokens' }, 'esc', { see: '<i> write' }, 'S', { see: 'as a trajectory' }]);
@@ -368,7 +368,7 @@ describe('on conversations', () => {
     await session.waitFor('tell of the town');
   });
 
-  it('forgets one, here and on disk', async () => {
+  it('deletes one, here and on disk', async () => {
     await open([...go('chat'), { see: 'No messages with' }, { type: 'speak of tides' }, 'enter']);
     await goWay(session, [{ see: 'output tokens' }, 'esc', { see: '<i> write' }, 'X', { see: 'Forget “speak of' }]);
     await goWay(session, ['down', 'enter', { see: 'No messages with' }, 'H', { see: 'Earlier' }]);
@@ -376,7 +376,7 @@ describe('on conversations', () => {
   });
 });
 
-it('asks two models the same, side by side', async () => {
+it('asks two models the same question, side by side', async () => {
   await open([...go('chat'), { see: 'No messages with benchtop/aesop-small' }, 'ctrl-o']);
   await goWay(session, [{ see: 'Which model should answer?' }, 'tab', 'tab', 'right', 'enter']);
   await session.waitFor('No messages with');
@@ -397,7 +397,7 @@ it('asks two models the same, side by side', async () => {
 });
 
 describe('on secrets', () => {
-  it('creates one, whose value is shown nowhere, and revokes it', async () => {
+  it('creates one, never shows its value, and revokes it', async () => {
     await open([
       ...go('secrets'),
       { see: 'EXISTING' },
@@ -423,7 +423,7 @@ describe('on secrets', () => {
   });
 });
 
-describe('about the program', () => {
+describe('in the program', () => {
   it('opens anything by its id, pasted into the palette', async () => {
     await open([
       { type: ':' },
@@ -434,7 +434,7 @@ describe('about the program', () => {
     ]);
   });
 
-  it('keeps nothing of a service that does not answer, and says which setting is wrong', async () => {
+  it('saves nothing for a service that does not answer, and names the wrong setting', async () => {
     const settings = join(home.home, '.config', 'benchtop', 'config.json');
     await open([
       'ctrl-k',
@@ -462,7 +462,7 @@ describe('about the program', () => {
     await session.waitFor('ctrl-k to change them');
   });
 
-  it('changes nothing if the test of a service is cancelled, or the program killed during it', async () => {
+  it('changes nothing if the test of a service is cancelled, or the program is killed meanwhile', async () => {
     const settings = join(home.home, '.config', 'benchtop', 'config.json');
     const silent = createServer(() => {}).listen(0, '127.0.0.1');
     await once(silent, 'listening');
@@ -480,7 +480,7 @@ describe('about the program', () => {
     silent.close();
   });
 
-  it('sets another service up, fixes a wrong key in the same window, and switches between the two', async () => {
+  it('adds another service, fixes a wrong key in the same window, and switches between the two', async () => {
     await open(['ctrl-k', { see: 'Connect to a service' }, { type: 'lab' }, 'tab', { type: home.baseUrl }]);
     await goWay(session, ['tab', 'right', 'right', 'right', 'tab', { type: 'sk-wrong' }, 'enter']);
     await session.waitFor(/key is unknown/i);
@@ -498,14 +498,14 @@ describe('about the program', () => {
     rmSync(settings);
   });
 
-  it('takes away everything that writes with --read-only', async () => {
+  it('removes every write with --read-only', async () => {
     await open([{ see: 'read-only' }], ['--read-only']);
     session.press('e', 't', 'u');
     await goWay(session, ['?', { see: 'Help' }]);
     expect(session.text()).not.toContain('evaluate a model on it');
   });
 
-  it('ends at once if nothing would be lost', async () => {
+  it('quits at once if nothing would be lost', async () => {
     await open(['q']);
     expect((await session.ended).exitCode).toBe(0);
   });
@@ -538,7 +538,7 @@ describe('a benchmark', () => {
     expect((await benchmarks()).map(({ label }) => label)).toContain('from-a-folder');
   });
 
-  it('has its images built if they are not', async () => {
+  it('has its images built if they are missing', async () => {
     const { bench_id, urls } = await home.call('POST', 'benchmarks/uploads', {
       files: [{ path: 'a.txt', content_type: 'text/plain', size_bytes: 5 }],
     });

@@ -63,7 +63,7 @@ afterAll(async () => {
 const sh = (line: string, more: Readonly<Record<string, string>> = {}) =>
   promisify(execFile)('/bin/sh', ['-ec', line], { cwd: clone, env: { ...home.env, ...more } });
 
-it('is installed and started by one line', { timeout }, async () => {
+it('is installed and started with one line', { timeout }, async () => {
   expect(runs).toBe('npm ci && npm start');
   const [install = '', start = ''] = runs?.split(' && ') ?? [];
   await sh(install);
@@ -73,7 +73,7 @@ it('is installed and started by one line', { timeout }, async () => {
   expect(await session.ended).toMatchObject({ exitCode: 0 });
 });
 
-it('is packed, also where `npm ci` has not run (C21), and linked with its man page (C8)', { timeout }, async () => {
+it('is packed, even if `npm ci` has not run (C21), and linked with its man page (C8)', { timeout }, async () => {
   expect(packs).toBe('npm pack\nnpm install --global ./benchtop-*.tgz');
   const [aside, asked] = [join(folder, 'node_modules'), join(folder, 'asked')];
   renameSync(join(clone, 'node_modules'), aside);

@@ -24,20 +24,20 @@ const shell = (line: string): Promise<{ stdout: string; stderr: string }> =>
   promisify(execFile)('bash', ['-o', 'pipefail', '-c', line], { env: home.env });
 
 describe('the command line', () => {
-  it('pipes: results alone on standard output, and a reader that goes early is no failure', async () => {
+  it('pipes: only results on standard output, and a reader that closes early is not a failure', async () => {
     const { stdout } = await shell(`${programLine} list benchmarks --format csv --columns label | sort | head -2`);
     expect(stdout.split(/\r?\n/).slice(0, 2)).toEqual(['benchmark', 'letter-words']);
     const early = await shell(`${programLine} list images --benchmark t-words --json --all | head -1`);
     expect(early).toEqual({ stdout: '[\n', stderr: '' });
   });
 
-  it('feeds itself: ids of one command are words of the next', async () => {
+  it('composes: ids that one command prints are arguments of the next', async () => {
     const ids = `$(${programLine} list trajectories --run baseline --sort reward --ids --limit 2)`;
     const { stdout } = await shell(`for id in ${ids}; do ${programLine} get $id --json; done`);
     expect(stdout.match(/"trajectory_id": "traj_/g)).toHaveLength(2);
   });
 
-  it('explains itself in the words that the build has written, and in a narrow terminal in shorter lines', async () => {
+  it('prints help as the build has formatted it, and in shorter lines in a narrow terminal', async () => {
     const written = JSON.parse(readFileSync(join(dirname(program), prebuiltFile), 'utf8'));
     expect(written).toEqual(await prebuiltTexts());
     for (const words of [['--help'], ['help', 'list'], ['secret', '-h'], ['--version']]) {
@@ -54,7 +54,7 @@ describe('the command line', () => {
     expect(narrow.text()).toContain('WHAT is one of:');
   });
 
-  it('asks what it is given, also where that holds a flag', async () => {
+  it('sends a question as given, even with a flag in it', async () => {
     // At another temperature it may answer with nothing, which is an error.
     const args = ['chat', 'benchtop/tutor-base', '--temperature', '0', 'what', 'does', '-h', 'do'];
     const { code, output } = await run(args, home.env);
@@ -62,7 +62,7 @@ describe('the command line', () => {
     expect(output).not.toContain('Usage: benchtop chat');
   });
 
-  it('names what there is where a word means nothing', async () => {
+  it('lists what exists if a word is unknown', async () => {
     expect(await run(['lsit'], home.env)).toEqual({
       code: 2,
       output: "benchtop: Unknown command 'lsit'. Did you mean list?\n",
@@ -72,14 +72,14 @@ describe('the command line', () => {
     expect((await run(['list', 'runs'], noService)).code).toBe(3);
   });
 
-  it('opens the workbench at one resource', async () => {
+  it('opens the workbench on one resource', async () => {
     const session = openSession(home.env, { args: ['open', 'run', 'baseline'] });
     await session.waitFor('28 of 28 rollouts');
     session.press('q');
     expect((await session.ended).exitCode).toBe(0);
   });
 
-  it('ends in one line where the disk is full, and silently if the reader has gone', async () => {
+  it('ends with one line if the disk is full, and silently if the reader closes', async () => {
     const full = await shell(`${programLine} --help > /dev/full`).catch(
       (error: { code: number; stderr: string }) => error,
     );
@@ -100,14 +100,14 @@ describe('the command line', () => {
     }
   });
 
-  it('finds nothing wrong with a fresh machine', async () => {
+  it('finds nothing wrong on a fresh machine', async () => {
     const { code, output } = await run(['doctor'], home.env);
     expect(output).not.toMatch(/^(fail|warn)/m);
     expect(code).toBe(0);
   });
 
   // The build changes how the client's libraries load TLS and decompression.
-  it('speaks TLS with a service whose certificate it was set to trust, and no other; unpacks what comes packed', async () => {
+  it('speaks TLS with a service whose certificate is configured, and no other; unpacks compressed answers', async () => {
     const pair = selfSigned('service.example');
     const server = createServer({ cert: pair.certificate, key: pair.key }, (_request, response) => {
       const body = { items: [{ bench_id: 'bench_1', label: 'far away' }], has_more: false, next_cursor: null };
@@ -141,7 +141,7 @@ describe('the command line', () => {
     await new Promise(resolve => server.close(resolve));
   });
 
-  it('shows the warnings of Node, except the two that it expects (V18)', async () => {
+  it('prints warnings of Node, except the two it expects (V18)', async () => {
     const expected = `process.emitWarning('SQLite is an experimental feature', 'ExperimentalWarning');`;
     const warns = `process.once('beforeExit', () => { ${expected} process.emitWarning('another one'); })`;
     const env = {
@@ -156,7 +156,7 @@ describe('the command line', () => {
     expect(stderr.match(/Warning: .*/g)).toEqual(['Warning: another one']);
   });
 
-  it('fits its tables into a terminal', async () => {
+  it('fits its tables to the terminal', async () => {
     const session = openSession(home.env, { columns: 60, rows: 15, args: ['list', 'runs', '--wide'] });
     await session.ended;
     await session.waitFor('baseline');
@@ -165,7 +165,7 @@ describe('the command line', () => {
     expect(row).toMatch(/^baseline +completed/);
   });
 
-  it('talks in a terminal; ctrl-c ends it there', async () => {
+  it('chats in a terminal, until ctrl-c', async () => {
     const args = ['chat', 'benchtop/tutor-base', '--max-tokens', '6', '--temperature', '0'];
     const session = openSession(home.env, { columns: 80, rows: 15, args });
     await session.waitFor('you: ');
@@ -177,7 +177,7 @@ describe('the command line', () => {
     expect(session.sent()).toMatch(/\n$/);
   });
 
-  it('asks for a secret and shows nothing of it; ctrl-c sends nothing', async () => {
+  it('asks for a secret without showing it; ctrl-c sends nothing', async () => {
     const set = (name: string) => openSession(home.env, { args: ['secret', 'set', name] });
     const session = set('TYPED');
     await session.waitFor('Value of TYPED (not shown):');
@@ -192,7 +192,7 @@ describe('the command line', () => {
     expect((await run(['get', 'secret', 'LEFT'], home.env)).code).toBe(5);
   });
 
-  it('changes nothing where its question is left with ctrl-c, and says so', async () => {
+  it('changes nothing if its question is answered with ctrl-c, and says so', async () => {
     // On one line: at 120 columns, the terminal breaks it inside the brackets.
     const session = openSession(home.env, { columns: 200, args: ['delete', 'baseline'] });
     await session.waitFor('[y/N]');
@@ -201,7 +201,7 @@ describe('the command line', () => {
     await session.waitFor('Nothing was changed.');
   });
 
-  it('stops watching at ctrl-c, and says so by its exit code', async () => {
+  it('stops watching on ctrl-c, with an exit code that says so', async () => {
     const { training_run_id: id } = await home.call('POST', 'train', {
       bench_id: home.benchId,
       base_model_slug: 'benchtop/tutor-base',

@@ -41,7 +41,7 @@ async function works(): Promise<void> {
 }
 
 describe('the local service', () => {
-  it('is started again when it was killed, before a key is pressed', async () => {
+  it('is restarted after a kill, before a key is pressed', async () => {
     const first = await held();
     process.kill(first.pid, 'SIGKILL');
     const second = await held(first);
@@ -51,7 +51,7 @@ describe('the local service', () => {
     expect(session.text()).not.toMatch(/failing|ECONN|refused/);
   });
 
-  it('is started again by the next key when it was stopped elsewhere', async () => {
+  it('is restarted by the next key after a stop elsewhere', async () => {
     const first = await held();
     const { output } = await run(['serve', '--stop'], home.env);
     expect(output).toContain('an open screen starts it again');
@@ -59,7 +59,7 @@ describe('the local service', () => {
     await held(first);
   });
 
-  it('makes way for one that is started by hand, and the screen moves over', async () => {
+  it('makes way for one started by hand, and the screen reconnects', async () => {
     const first = await held();
     const byHand = run(['serve', '--data', dataFolder], home.env);
     const second = await held(first);
@@ -87,7 +87,7 @@ describe('the local service', () => {
     await run(['serve', '--stop'], home.env);
   });
 
-  it('is said to be busy while it hangs, and is read again when it continues', async () => {
+  it('is reported as busy while it hangs, and read again when it continues', async () => {
     const { pid } = await held();
     process.kill(pid, 'SIGSTOP');
     try {
@@ -100,7 +100,7 @@ describe('the local service', () => {
     await works();
   });
 
-  it('is said to be starting while that takes long', async () => {
+  it('is reported as starting while that takes long', async () => {
     const first = await held();
     await run(['serve', '--stop'], home.env);
     // The new service waits for the folder, as for a service that is still saving.
@@ -115,8 +115,8 @@ describe('the local service', () => {
   });
 });
 
-describe('an upgrade that takes the files of the open program away', () => {
-  it('is named by what was not opened before it, and the rest goes on', async () => {
+describe('an upgrade that removes the files of the open program', () => {
+  it('is named by what was not opened before, and the rest works', async () => {
     const installed = join(home.home, 'installed');
     const screen = openSession(home.env, { program: newerProgram(installed, '0.3.0') });
     await screen.waitFor('▸ t-words');

@@ -71,8 +71,8 @@ describe('kill -9 during evaluations', () => {
   });
 });
 
-describe('an address that a killed service left behind', () => {
-  it('leads nowhere', async () => {
+describe('an address left behind by a killed service', () => {
+  it('is ignored', async () => {
     const { child, service } = await start();
     await killed(child);
     await service.close();

@@ -56,7 +56,7 @@ const childOf = ({ pid }: Session): number =>
 const inShell = (): Promise<Session> => openInShell({ ...home.env, PAGER: pager });
 
 describe('a pager', () => {
-  it('has the terminal until it ends, and the screen returns as it was', async () => {
+  it('has the terminal until it ends, and then the screen is restored', async () => {
     const session = await opened();
     session.press('o');
     await session.waitFor('PAGER SHOWS');
@@ -71,7 +71,7 @@ describe('a pager', () => {
     expect(session.leftOn()).toEqual([]);
   });
 
-  it('keeps nothing waiting: what runs is followed, and its end rings the bell', async () => {
+  it('blocks nothing: running runs are followed, and the bell rings when they end', async () => {
     const session = await opened({}, ['--notices', 'bell']);
     const cancel = await train();
     session.type(':training\r');
@@ -94,7 +94,7 @@ describe('a pager', () => {
   it.each([
     ['SIGTERM', 143],
     ['SIGHUP', 129],
-  ])('is ended together with the program by %s', async (signal, code) => {
+  ])('ends together with the program on %s', async (signal, code) => {
     const session = await opened();
     session.press('o');
     await session.waitFor('PAGER SHOWS');
@@ -107,7 +107,7 @@ describe('a pager', () => {
   it.each([
     ['is killed while the program goes on', 'kill -9 $$', undefined],
     ['ends with the program', 'while :; do read x; done', 'SIGTERM'],
-  ])('that switches the mouse on and %s leaves it off', async (_, then, signal) => {
+  ])('that enables the mouse and %s leaves it disabled', async (_, then, signal) => {
     const editor = join(home.home, 'with-mouse');
     writeFileSync(editor, `#!/bin/sh\nprintf '\\033[?1000hWITH MOUSE'\n${then}\n`);
     chmodSync(editor, 0o755);
@@ -124,7 +124,7 @@ describe('a pager', () => {
     rmSync(editor);
   });
 
-  it('that does not end when asked to is killed, and the terminal is given back for it', async () => {
+  it('that ignores a request to end is killed, and the terminal is restored', async () => {
     const stubborn = join(home.home, 'stubborn');
     const on = String.raw`\033[?1049h\033[?25l\033[?1000h`;
     writeFileSync(stubborn, `#!/bin/sh\ntrap '' TERM\nprintf '${on}STUBBORN'\nstty raw\nwhile :; do read x; done\n`);
@@ -138,7 +138,7 @@ describe('a pager', () => {
     rmSync(stubborn);
   });
 
-  it('takes ctrl-c for itself, also where the program learns that the pager has ended before it gets the signal', async () => {
+  it('gets ctrl-c for itself, even if the program learns of its end before the signal', async () => {
     const session = await opened();
     for (let round = 1; round <= 6; round += 1) {
       session.press('o');
@@ -178,7 +178,7 @@ describe('a pager', () => {
 });
 
 describe('the shell', () => {
-  it('has the terminal once, however often ctrl-z is pressed', async () => {
+  it('gets the terminal once, however often ctrl-z is pressed', async () => {
     const session = await inShell();
     session.type('\u001a\u001a\u001a');
     await stoppedInShell(session);
@@ -195,7 +195,7 @@ describe('the shell', () => {
   });
 
   it.each(['SIGTSTP', 'SIGSTOP'] as const)(
-    'has its terminal after %s from elsewhere, and gives it back',
+    'gets its terminal after %s from elsewhere, and returns it',
     async signal => {
       const session = await inShell();
       process.kill(childOf(session), signal);
@@ -218,7 +218,7 @@ describe('the shell', () => {
     },
   );
 
-  it('is not waited for if there is none: ctrl-z brings the screen back', async () => {
+  it('is not waited for if there is none: ctrl-z restores the screen', async () => {
     const session = await opened();
     session.press('ctrl-z');
     await eventually(() => expect(session.sent().split('\u001b[?1049h')).toHaveLength(3));
@@ -230,8 +230,8 @@ describe('the shell', () => {
   });
 });
 
-describe('a terminal that takes nothing more', () => {
-  it('does not keep the program from ending', async () => {
+describe('a blocked terminal', () => {
+  it('does not keep the program from exiting', async () => {
     const session = await opened({}, [], { columns: 200, rows: 60 });
     session.stall();
     // Each size is painted in full, until every buffer on the way is full.
@@ -245,7 +245,7 @@ describe('a terminal that takes nothing more', () => {
 });
 
 describe('the mouse', () => {
-  it.each(['q', 'SIGTERM', 'SIGHUP'])('is given back after %s', async how => {
+  it.each(['q', 'SIGTERM', 'SIGHUP'])('is released after %s', async how => {
     const session = await opened({}, ['--mouse']);
     expect(session.leftOn()).toEqual(expect.arrayContaining(['mouse mode 1000', 'mouse mode 1006']));
     if (how === 'q') session.press('q');
@@ -254,7 +254,7 @@ describe('the mouse', () => {
     expect(session.leftOn()).toEqual([]);
   });
 
-  it('is the pager’s while that has the terminal', async () => {
+  it('belongs to the pager while that has the terminal', async () => {
     const session = await opened({}, ['--mouse']);
     session.press('o');
     await session.waitFor('PAGER SHOWS');
@@ -269,7 +269,7 @@ describe('the mouse', () => {
 });
 
 describe('a file of rollouts', () => {
-  it('is read on screen whatever service the environment names, and is not flagged, because that is not kept (A3, B5, C4)', async () => {
+  it('opens on screen for any service in the environment, and refuses flags, which are not saved (A3, B5, C4)', async () => {
     const file = join(home.home, 'rollouts.jsonl.gz');
     const rollout = { task_id: 'tea', messages: [{ role: 'user', content: 'hi' }] };
     writeFileSync(file, gzipSync(`${JSON.stringify(rollout)}\n`));
@@ -289,7 +289,7 @@ describe('a file of rollouts', () => {
     expect((await session.ended).exitCode).toBe(0);
   });
 
-  it('without anything readable ends the program, on screen as in a pipe, and leaves no folder', async () => {
+  it('without anything readable ends the program, on screen and in a pipe, and leaves no folder', async () => {
     const file = join(home.home, 'unreadable.jsonl');
     writeFileSync(file, '{"nope":1}\n');
     const TMPDIR = mkdtempSync(join(home.home, 'tmp-'));

@@ -50,8 +50,8 @@ describe('the program keeps running', () => {
   });
 });
 
-describe('the program ends, and gives the terminal back', () => {
-  it('where what draws the screen is what fails', async () => {
+describe('the program exits, and restores the terminal', () => {
+  it('after a failure in what draws the screen', async () => {
     const session = await failingOnSignal(
       'const again=()=>{setImmediate(again);({}).frobnicate()};setImmediate(again)',
     );

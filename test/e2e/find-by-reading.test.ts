@@ -45,7 +45,7 @@ const counting = new RegExp(
     .join('|'),
 );
 
-it('the reason of a rise in reward is on screen after four keys', async () => {
+it('shows the reason for a rise in reward after four keys', async () => {
   const session = openSession(env, { args: ['open', 'runs'] });
   await session.waitFor('▸ untrained');
   session.press('=');

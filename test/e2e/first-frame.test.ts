@@ -78,7 +78,7 @@ function importedBy(path: string, found = new Set<string>()): Set<string> {
   return found;
 }
 
-it('compiles little before the cache of compiled code is switched on', () => {
+it('compiles little before the compile cache is enabled', () => {
   const bytes = [...importedBy(program)].reduce((sum, path) => sum + statSync(path).size, 0);
   expect(bytes).toBeGreaterThan(1_000);
   expect(bytes).toBeLessThan(12_000);
@@ -97,7 +97,7 @@ const listLoaded = `
   };
 `;
 
-it('loads neither schemas nor HTTP nor cryptography before the first frame, and no web streams for an answer', async () => {
+it('loads no schemas, HTTP or cryptography before the first frame, and no web streams for an answer', async () => {
   const chunks = join(dirname(program), 'chunks');
   const screen = readdirSync(chunks).find(name => name.startsWith('screen-')) ?? '';
   const code = [...importedBy(join(chunks, screen))].map(path => readFileSync(path, 'utf8')).join('\n');
@@ -156,8 +156,8 @@ describe('compiled code', () => {
   });
 });
 
-describe('a start that was ended by a signal', () => {
-  it('leaves no file behind that the next one has to recover', async () => {
+describe('a start that a signal ended', () => {
+  it('leaves no file that the next one must recover', async () => {
     const session = start();
     await session.waitFor('live');
     await end(session);
@@ -166,7 +166,7 @@ describe('a start that was ended by a signal', () => {
 });
 
 describe('the first frame', () => {
-  it('has the rows with their age while the answer is on its way, which then replaces them in place', async () => {
+  it('has the rows with their age while the answer is on its way, which replaces them in place', async () => {
     holds = true;
     const session = start();
     await session.waitFor('▸ t-words');

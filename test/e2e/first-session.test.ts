@@ -64,7 +64,7 @@ describe('a newcomer', () => {
     expect(session.mainScreen().trim()).toBe('');
   });
 
-  it('finds everything again the next time, from the same service', async () => {
+  it('finds everything again after a restart, on the same service', async () => {
     const session = openSession(home.env, { columns: 80, rows: 24 });
     await session.waitFor('▸ t-words');
     session.type(':runs\r');

@@ -158,7 +158,7 @@ function commands(
 describe.each(['document', 'newest'] as const)('on a service of generation %s', generation => {
   const isNewest = generation === 'newest';
 
-  it('a benchmark is evaluated, and the connect window says which it is', async () => {
+  it('evaluates a benchmark, and names the generation in the connect window', async () => {
     const { service, env } = await worldOf(generation);
     const session = openSession(env, size);
     // Watch opens by itself as soon as the running work is known.
@@ -182,7 +182,7 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
   });
 });
 
-it('every action is sent to the newest generation', async () => {
+it('sends every action to the newest generation', async () => {
   const { service, env } = await worldOf('newest');
   writeFileSync(join(home.home, 'two.jsonl'), '{"messages": [{"role": "user", "content": "hello"}]}\n'.repeat(2));
   const session = openSession(env, { ...size, cwd: home.home });
@@ -198,7 +198,7 @@ it('every action is sent to the newest generation', async () => {
   await session.ended;
 });
 
-it('commands are run in a terminal on the generation of the document', async () => {
+it('runs commands in a terminal on the generation of the document', async () => {
   const { service, env } = await worldOf('document');
   writeFileSync(join(home.home, 'two.jsonl'), '{"messages": [{"role": "user", "content": "hello"}]}\n'.repeat(2));
   writeFileSync(join(home.home, 'value'), 'secret');

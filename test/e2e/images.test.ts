@@ -29,7 +29,7 @@ async function opened(TERM: string): Promise<Session> {
 }
 
 describe('an image', () => {
-  it('is on kitty’s screen until a key is pressed, which does nothing else', async () => {
+  it('is drawn by kitty until a key is pressed, which does nothing else', async () => {
     const session = await opened('xterm-kitty');
     session.press('V');
     await session.waitFor('image png 20 KB in message 1; any key returns');
@@ -66,7 +66,7 @@ describe('an image', () => {
     expect(session.sent().split('\u001b[?1049l').at(-1)).not.toContain('\u001b_');
   });
 
-  it('is in a file elsewhere', async () => {
+  it('is saved to a file in other terminals', async () => {
     const session = await opened('xterm-256color');
     session.press('V');
     await session.waitFor('No desktop here.');

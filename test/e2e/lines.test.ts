@@ -45,7 +45,7 @@ async function talk(says: readonly (readonly [line: string, until: RegExp])[]): 
 }
 
 describe('line mode', () => {
-  it('lists, shows, evaluates, follows and chats, and writes no escape sequence', async () => {
+  it('lists, shows, evaluates, follows and chats, without escape sequences', async () => {
     const heard = await talk([
       ['benchmarks', /7\. what-is-it.*\n> $/s],
       ['find sums', /1 benchmark\n1\. small-sums/],
@@ -70,7 +70,7 @@ describe('line mode', () => {
     expect(heard).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f]/);
   });
 
-  it('is described by --help', async () => {
+  it('is described in --help', async () => {
     expect((await run(['--help'], home.env)).output).toContain('--lines');
   });
 });

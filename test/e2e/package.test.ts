@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => packed.remove());
 
 describe('the package', () => {
-  it('holds the program and nothing else', () => {
+  it('contains the program and nothing else', () => {
     const folders = new Set(packed.files.map(path => path.split('/')[0]));
     expect([...folders].sort()).toEqual(['LICENSE', 'README.md', 'dist', 'package.json']);
     expect(packed.files).toEqual(
@@ -43,14 +43,14 @@ describe('the package', () => {
     expect(packed.size).toBeLessThan(2_700_000);
   });
 
-  it('needs no other package, and runs nothing when it is installed', () => {
+  it('needs no other package, and runs no install scripts', () => {
     const { dependencies, optionalDependencies, scripts } = packed.manifest;
     expect([dependencies, optionalDependencies]).toEqual([undefined, undefined]);
     expect(Object.keys(scripts).filter(name => /install$/.test(name))).toEqual([]);
   });
 });
 
-describe('a Node that is too old, or a clone without its packages', () => {
+describe('an old Node, or a clone without its packages', () => {
   const [oldest] = nodeReleases;
   const asIfOld = ['--import', `data:text/javascript,Object.defineProperty(process.versions,"node",{value:"22.5.0"})`];
   const said = (words: string) => ({ code: 2, stdout: '', stderr: `${words}\n` });
@@ -98,7 +98,7 @@ describe.each(nodeReleases)('installed for Node %s', version => {
       env: { ...home.env, ...environment },
     });
 
-  it('is one package, and the Node that is wanted runs it', async () => {
+  it('is one package, and runs on the Node it was installed for', async () => {
     expect(readdirSync(join(folder, 'node_modules')).filter(name => !name.startsWith('.'))).toEqual(['benchtop']);
     const { stdout, stderr } = await benchtop(['doctor']);
     expect(stdout).toContain(`benchtop ${packed.manifest.version} on Node ${version}`);
@@ -108,7 +108,7 @@ describe.each(nodeReleases)('installed for Node %s', version => {
     expect(stderr).toBe('');
   });
 
-  it('goes from a benchmark to a model of one’s own, as README says', async () => {
+  it('goes from a benchmark to your own model, as in README', async () => {
     const installed = join(folder, 'node_modules/benchtop/dist/main.js');
     const session = openSession(home.env, { columns: 120, rows: 40, cwd: folder, program: installed, node });
     onTestFinished(async () => {
@@ -161,7 +161,7 @@ describe.each(nodeReleases)('installed for Node %s', version => {
     expect(answer).toMatch(/\w/);
   });
 
-  it.runIf(version === nodeReleases[0])('is a gate, by the workflow of README', async () => {
+  it.runIf(version === nodeReleases[0])('works as a gate, with the workflow of README', async () => {
     const workflow = examples.find(
       ({ language, text }) => language === 'yaml' && text.includes('benchtop compare'),
     )?.text;
@@ -174,7 +174,7 @@ describe.each(nodeReleases)('installed for Node %s', version => {
     await expect(shell(worse, { BASE: await idOf('after') })).rejects.toMatchObject({ code: 1 });
   });
 
-  it('reaches a service through a proxy, and trusts who the system trusts', async () => {
+  it('reaches a service through a proxy, and trusts the certificates of the system', async () => {
     const pair = selfSigned('service.example');
     const server = createServer({ cert: pair.certificate, key: pair.key }, (_, response) => {
       response.setHeader('content-type', 'application/json');

@@ -49,7 +49,7 @@ function asRun(text: string): string {
 }
 
 describe('README', () => {
-  it('shows commands', () => {
+  it('has commands', () => {
     expect(blocks.length).toBeGreaterThan(8);
   });
 

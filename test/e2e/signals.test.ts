@@ -103,7 +103,7 @@ describe.each([
     await endsBy(session, signal, code);
   });
 
-  it('while the service answers nonsense, and keys come without an end', async () => {
+  it('while the service sends garbage, and keys never stop', async () => {
     const session = openSession(await serviceOf(nonsense));
     await session.waitFor('Benchmarks');
     const enough = Promise.withResolvers<void>();
@@ -138,7 +138,7 @@ describe.each([
     await endsBy(session, signal, code);
   });
 
-  it('while it waits for the last answer of the terminal', async () => {
+  it('while it waits for the last reply of the terminal', async () => {
     const session = openSession(await serviceOf(endlessChat));
     await session.waitFor('Benchmarks');
     session.stall();
@@ -149,7 +149,7 @@ describe.each([
 });
 
 describe('q ends the program', () => {
-  it('while a request is under way that nothing answers', async () => {
+  it('while a request hangs', async () => {
     const session = openSession(await serviceOf(() => {}));
     await session.waitFor('Benchmarks');
     session.press('q');

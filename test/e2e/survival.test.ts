@@ -166,7 +166,7 @@ describe('a session', () => {
   /** Asked last. */
   let question: string;
 
-  it('begins an upload, a training run and a chat', async () => {
+  it('starts an upload, a training run and a chat', async () => {
     const { items } = await ask('benchmarks');
     const bench_id = items.find(({ label }) => label === 't-words')?.bench_id;
     const options = { num_steps: 900, train_batch_size: 16, samples_per_instance: 12, held_out_every: 5 };
@@ -200,7 +200,7 @@ describe('a session', () => {
     await brokeOff(question);
   });
 
-  it('survives an upgrade by another screen', async () => {
+  it('survives an upgrade from another screen', async () => {
     question = await talk('third');
     const first = await held();
     const other = openSession(home.env, { program: newerProgram(join(home.home, 'newer'), '0.2.0') });
@@ -212,7 +212,7 @@ describe('a session', () => {
     await brokeOff(question);
   });
 
-  it('survives a slow start, and says what is being done', async () => {
+  it('survives a slow start, and says what it waits for', async () => {
     question = await talk('fourth');
     const first = await held();
     writeFileSync(gate(), '');
@@ -225,7 +225,7 @@ describe('a session', () => {
     await brokeOff(question);
   });
 
-  it('has lost nothing: all questions and what came of their answers, and the upload as a whole', async () => {
+  it('has lost nothing: questions, the results of their answers, and the whole upload', async () => {
     writeFileSync(swift(), '');
     session.type(':chat\r');
     await session.waitFor('what is the fourth thing');

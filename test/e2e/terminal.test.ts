@@ -29,14 +29,14 @@ describe('the terminal', () => {
     ['SIGPWR', 158],
     ['SIGTRAP', 133],
     ['SIGABRT', 134],
-  ])('is given back after %s (X9)', async (signal, code) => {
+  ])('is restored after %s (X9)', async (signal, code) => {
     const session = await opened();
     session.signal(signal);
     expect((await session.ended).exitCode).toBe(code);
     expect(session.leftOn()).toEqual([]);
   });
 
-  it('is given back where Node tells a signal by its other name first', async () => {
+  it('is restored if Node reports a signal under its other name', async () => {
     const hook = join(home.home, 'renamed.cjs');
     const renamed = "name === 'SIGABRT' ? 'SIGIOT' : name";
     writeFileSync(
@@ -50,7 +50,7 @@ describe('the terminal', () => {
     expect(session.leftOn()).toEqual([]);
   });
 
-  it('stays the program’s while its processor time is profiled', async () => {
+  it('stays with the program while its CPU is profiled', async () => {
     const profiles = join(home.home, 'profiles');
     const NODE_OPTIONS = `--cpu-prof --cpu-prof-dir=${profiles}`;
     const session = openSession({ ...home.env, NODE_OPTIONS });
@@ -61,7 +61,7 @@ describe('the terminal', () => {
     expect(readdirSync(profiles)).not.toEqual([]);
   });
 
-  it('answers keys while a filter would take for ever (X1b)', async () => {
+  it('answers keys while a filter would take forever (X1b)', async () => {
     // In a list without texts to search, an expression filters the rows as it is typed.
     const session = openSession(home.env, { args: ['open', 'models'] });
     await session.waitFor('▸ benchtop/');
@@ -73,7 +73,7 @@ describe('the terminal', () => {
     expect(session.leftOn()).toEqual([]);
   });
 
-  it('stays the program’s after SIGUSR1, which opens no debugger (X9)', async () => {
+  it('stays with the program after SIGUSR1, which opens no debugger (X9)', async () => {
     const session = await opened();
     session.signal('SIGUSR1');
     // A key that is answered comes after the signal.
@@ -85,7 +85,7 @@ describe('the terminal', () => {
     expect(session.leftOn()).toEqual([]);
   });
 
-  it('is redrawn whole when its size changes, down to the smallest and back', async () => {
+  it('is redrawn completely when its size changes, down to the smallest and back', async () => {
     const session = await opened();
     for (const [columns, rows] of [
       [200, 60],
@@ -104,7 +104,7 @@ describe('the terminal', () => {
     await session.ended;
   });
 
-  it('is redrawn whole when its size has changed and changed back before anything was drawn', async () => {
+  it('is redrawn completely if its size changes and changes back before a frame', async () => {
     const session = await opened();
     for (let turn = 0; turn < 5; turn += 1) {
       session.resize(60, 15);
@@ -115,7 +115,7 @@ describe('the terminal', () => {
     await session.ended;
   });
 
-  it('is the shell’s while the program is suspended, and the program’s again after fg', async () => {
+  it('belongs to the shell while the program is suspended, and to the program after fg', async () => {
     const session = await openInShell(home.env);
     session.press('ctrl-z');
     await stoppedInShell(session);
@@ -138,7 +138,7 @@ describe('the terminal', () => {
     await session.ended;
   });
 
-  it('is kept clear of warnings, which are printed at the end', async () => {
+  it('shows no warnings, which are printed at the end', async () => {
     const warn = 'setTimeout(()=>process.emitWarning("beware of this"),1)';
     const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(warn)}`;
     const session = openSession({ ...home.env, NODE_OPTIONS });
@@ -150,7 +150,7 @@ describe('the terminal', () => {
     expect(session.leftOn()).toEqual([]);
   });
 
-  it('takes a macro of a hundred keys in one write', async () => {
+  it('handles a macro of a hundred keys in one write', async () => {
     const session = await opened();
     session.type(`${'j'.repeat(100)}${'k'.repeat(5)}`);
     await session.waitFor('▸ letter-words');
@@ -158,7 +158,7 @@ describe('the terminal', () => {
     await session.ended;
   });
 
-  it.each(['dumb', 'unknown'])('of type %s, which cannot move its cursor, gets words', async type => {
+  it.each(['dumb', 'unknown'])('of type %s, which cannot move its cursor, gets a message', async type => {
     const session = openSession({ ...home.env, TERM: type });
     expect((await session.ended).exitCode).toBe(2);
     await session.waitFor(`TERM is ${type}`);
@@ -166,7 +166,7 @@ describe('the terminal', () => {
     expect(session.sent()).not.toContain('\u001b');
   });
 
-  it('with a font and colours of its own, as the Linux console has, gets no others', async () => {
+  it('with its own font and colours, like the Linux console, gets no others', async () => {
     const session = openSession({ ...home.env, TERM: 'linux' }, { args: ['--theme', 'dark'] });
     await session.waitFor('> t-words');
     await session.waitFor('ready to launch');
@@ -184,7 +184,7 @@ describe('the terminal', () => {
     await session.ended;
   });
 
-  it('whose locale is not UTF-8 gets ASCII from the command line as well', async () => {
+  it('with a locale other than UTF-8 gets ASCII from the command line too', async () => {
     const beyondAscii = async (env: Record<string, string>): Promise<string[]> => {
       const session = openSession({ ...home.env, ...env }, { columns: 40, args: ['list', 'benchmarks', '--wide'] });
       await session.ended;
@@ -195,14 +195,14 @@ describe('the terminal', () => {
     expect(await beyondAscii({ LC_ALL: 'C' })).toEqual([]);
   });
 
-  it('is not written to when there is none', async () => {
+  it('gets no escape sequences if there is none', async () => {
     const { code, output } = await run([], home.env);
     expect(code).toBe(2);
     expect(output).toContain('needs a terminal');
     expect(output).not.toContain('\u001b');
   });
 
-  it('says what is wrong with a flag or a setting, in one line', async () => {
+  it('gets a one-line error for a wrong flag or setting', async () => {
     expect(await run(['--no-such-flag'], home.env)).toMatchObject({ code: 2 });
     expect(await run(['serve', '--port', '99999'], home.env)).toMatchObject({
       output: expect.stringContaining('--port takes'),

@@ -81,7 +81,7 @@ it.concurrent.each(found)('%s', async (_, steps, more) => {
 const atExit = (bytes: string): string =>
   `process.on('exit', () => require('node:fs').writeSync(1, ${JSON.stringify(bytes)}))`;
 
-describe('a law of the terminal is watched:', () => {
+describe('the laws of the terminal fail if', () => {
   it.concurrent.each([
     ['a mode is left on', atExit('\u001b[?2004h'), /the terminal is left changed: bracketed paste/],
     ['a colour is left on', atExit('\u001b[31m'), /the terminal is left changed: style/],
@@ -111,7 +111,7 @@ describe('a law of the terminal is watched:', () => {
     ['a mode is left on', "process.stdout.write('\\x1b[?25l')", /left changed: hidden cursor/],
     ['another exit code', "process.on('exit', () => { process.exitCode = 42; })", /exit code 42/],
     ['the key is written', 'process.stdout.write(process.env.BENCHTOP_API_KEY)', /a credential/],
-  ])('of a command, %s', async (_, bug, failure) => {
+  ])('in a command, %s', async (_, bug, failure) => {
     const commands = [{ words: ['list', 'runs'], which: 0 }];
     expect((await commandsSession(world, { faults: [], commands }, bug)).failures.join('\n')).toMatch(failure);
   });

@@ -31,7 +31,7 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     expect(notes.includes('could not be read')).toBe(isShort || name === 'runs' || name === 'training');
   });
 
-  it('get what is listed, by its id', async () => {
+  it('get what is listed, by id', async () => {
     const { cli, refused, ids } = await worldOf(generation);
     const wanted = [
       ['benchmark', ids.bench, 't-words'],
@@ -52,7 +52,7 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     expect(refused).toEqual([]);
   });
 
-  it('watch ends with what has ended', async () => {
+  it('watch ends with completed runs', async () => {
     const { cli, ids } = await worldOf(generation);
     const run = await cli('watch', ['run', ids.oldRun]);
     expect([run.code, run.out]).toEqual(
@@ -67,7 +67,7 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     expect(await cli('watch', [ids.oldRun])).toMatchObject({ code: run.code, out: expect.stringContaining('before') });
   });
 
-  it('chat with a model, and with a deployment that does not answer for its slug', async () => {
+  it('chat with a model, and with a deployment that does not answer under its slug', async () => {
     const { cli, requests, refused, ids } = await worldOf(generation);
     expect(await cli('chat', ['acme/small', 'hello'])).toMatchObject({ code: 0, out: 'hi there\n' });
     await cli('get', ['deployment', ids.test]);
@@ -108,7 +108,7 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     expect([code, notes, refused]).toEqual([isIncomplete ? 1 : 0, notes, []]);
   });
 
-  it('deploy leaves out what the service would not deploy', async () => {
+  it('deploy leaves out checkpoints that the service would not deploy', async () => {
     const { cli, requests, refused } = await worldOf(generation);
     const { code, notes } = await cli('deploy', ['first', '--slug', 'talker', '--role', 'test']);
     expect([code, JSON.parse(requests.at(-1)?.body ?? '')]).toEqual([
@@ -131,7 +131,7 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     expect(refused.filter(request => !/GET \/api\/v1\/train\/c-[12](\/progress)? /.test(request))).toEqual([]);
   });
 
-  it('promote takes the deployment that is demoted, if the service does', async () => {
+  it('promote asks for the deployment to demote, if the service does', async () => {
     const { cli, requests, ids } = await worldOf(generation);
     const args = [ids.test, '--demote', ids.production, '--yes'];
     expect((await cli('promote', args)).code).toBe(isNewest ? 0 : exitCodes.usage);
@@ -228,7 +228,7 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     expect(readFileSync(failures, 'utf8')).toBe(`${line('b')}\n`);
   });
 
-  it('doctor finds nothing wrong, and says which generation it is', async () => {
+  it('doctor finds nothing wrong, and names the generation', async () => {
     const { cli } = await worldOf(generation);
     const { out } = await cli('doctor', ['--json']);
     const { findings } = JSON.parse(out) as { findings: { about: string; state: string; words: string }[] };

@@ -51,7 +51,7 @@ describe.each([...refusals.keys()])('where an unknown path gets %s (C1)', refusa
   });
 });
 
-it('shows what is known of a run whose status the service never says (C2)', async () => {
+it('shows what is known of a run whose status the service never reports (C2)', async () => {
   const { screen, workbench, ids, close } = await openAt('record runs', 'the 404 of the document');
   await screen.waitFor('The service reports no status; no new reward since');
   workbench.records.started({ kind: 'run', id: ids.run, label: 'ev' });
@@ -60,7 +60,7 @@ it('shows what is known of a run whose status the service never says (C2)', asyn
   close();
 });
 
-it('says since when it has its rewards, also where they were seen before this start', async () => {
+it('shows since when a run has had its rewards, even if they were seen before this start', async () => {
   const memory = RememberedStore.inMemory('documented');
   const see = (reward_count: number, at: number) => {
     const { run: id } = documentedIds;

@@ -85,7 +85,7 @@ describe.each([...refusals.keys()])('where an unknown path gets %s (C1)', refusa
   });
 });
 
-it('failures reads each trajectory where rewards have no status, or says that nothing tells how they ended (B5)', async () => {
+it('failures reads each trajectory if rewards have no status, or says that their ends are unknown (B5)', async () => {
   const unknown = json({ detail: 'Not Found' }, 404);
   const ends = [
     { status: 'completed', termination_reason: 'MAX_STEPS' },
@@ -125,7 +125,7 @@ it('failures reads each trajectory where rewards have no status, or says that no
   expect(JSON.parse(unsaid.out)).toMatchObject({ rollouts: 4, classes: [] });
 });
 
-it('rollouts of other runs are not counted where a list of trajectories is of all, and its rows name no run', async () => {
+it('does not count rollouts of other runs in a list of all trajectories whose rows name no run', async () => {
   const { run, trajectory } = documentedIds;
   const idOf = (index: number) => trajectory.replace(/f1$/, `f${index + 1}`);
   const rows = [0, 1, 2, 3, 4, 5].map(index => ({ trajectory_id: idOf(index), status: 'completed', reward: 0 }));
@@ -140,7 +140,7 @@ it('rollouts of other runs are not counted where a list of trajectories is of al
   expect(out.trim().split('\n')).toHaveLength(5);
 });
 
-describe('an evaluation whose status the service never says (C2)', () => {
+describe('an evaluation whose status the service never reports (C2)', () => {
   const reward = (index: number) => ({ reward: index / 2, trajectory_id: `t${index}`, task_id: `task ${index}` });
   /** Each read of its rewards finds one more, up to `most`. */
   async function rewarded(most: number) {
@@ -162,7 +162,7 @@ describe('an evaluation whose status the service never says (C2)', () => {
   }
   const evaluate = ['t-words', ...model, '--name', 'ev', '--wait', '--timeout', '60'];
 
-  it('ends the wait with a code of its own, and no status is printed', async () => {
+  it('ends the wait with its own exit code, and prints no status', async () => {
     const cli = await rewarded(2);
     const { code, out, notes } = await cli('evaluate', [...evaluate, '--json']);
     expect([code, JSON.parse(out)]).toEqual([
@@ -182,7 +182,7 @@ describe('an evaluation whose status the service never says (C2)', () => {
   it.each([
     ['evaluate', evaluate],
     ['watch', [startedRun, '--timeout', '60']],
-  ])('says the same of its end where the time is up before: %s', async (command, args) => {
+  ])('reports the same end if the time expires first: %s', async (command, args) => {
     const words = 'the service reports no status for it, so its outcome is unknown.';
     const isUp = timeIsUp();
     /** Its first state. */
@@ -201,7 +201,7 @@ describe('an evaluation whose status the service never says (C2)', () => {
     }
   });
 
-  it('is not called running where the time is up or the user has had enough', async () => {
+  it('is not called running if the time expires or the user interrupts', async () => {
     const cli = await rewarded(2);
     const watch = ['watch', [startedRun, '--until', 'rewards=9', '--timeout', '60']] as const;
     const late = await cli(...watch, { onPrint: timeIsUp() });
@@ -217,7 +217,7 @@ describe('an evaluation whose status the service never says (C2)', () => {
     ]);
   });
 
-  it('is not quiet before its first reward, and says so where the time is up', async () => {
+  it('is not quiet before its first reward, and says so if the time expires', async () => {
     const service = await standIn('documented', {
       unknown: refusals.get('the 404 of the document') ?? json({}),
       routes: {
@@ -233,7 +233,7 @@ describe('an evaluation whose status the service never says (C2)', () => {
     ]);
   });
 
-  it('is told how many of its rollouts have no reward', async () => {
+  it('lists how many of its rollouts have no reward', async () => {
     const getting = async (...values: (number | null)[]) => {
       const trajectory_rewards = values.map((value, index) => ({ ...reward(index), reward: value }));
       const routes = {
@@ -266,7 +266,7 @@ describe('an evaluation whose status the service never says (C2)', () => {
     expect((await cli('evaluate', [...evaluate, '--until', 'rewards=4', '--field', 'reward_mean'])).out).toBe('0.75\n');
   });
 
-  it('gates a run that it has waited for by its rewards, if the user says that these are all (A2)', async () => {
+  it('gates a run it waited for by its rewards, if the user says that these are all (A2)', async () => {
     const cli = await rewarded(4);
     const { out } = await cli('evaluate', [...evaluate, '--until', 'rewards=4', '--field', 'id']);
     const gate = [
@@ -306,7 +306,7 @@ describe('an evaluation whose status the service never says (C2)', () => {
     expect([judged.code, judged.notes.match(/counts as ended/g)]).toEqual([0, ['counts as ended']]);
   });
 
-  it('refuses other conditions before anything is sent', async () => {
+  it('refuses other conditions before it sends anything', async () => {
     const cli = await rewarded(1);
     for (const until of ['rewards=0', 'quiet', 'quiet=5d', 'status=done']) {
       expect(await cli('evaluate', [...evaluate, '--until', until])).toMatchObject({ code: 2, out: '' });
@@ -314,7 +314,7 @@ describe('an evaluation whose status the service never says (C2)', () => {
   });
 });
 
-it('says that none was seen here, not that there is none, of what the service does not list', async () => {
+it('says that nothing was seen here, not that nothing exists, for what the service does not list', async () => {
   const { cli, ids } = await worldOf('the 404 of the document');
   for (const [list, words] of [
     ['runs', 'No runs have been seen here yet.'],
@@ -328,13 +328,13 @@ it('says that none was seen here, not that there is none, of what the service do
   expect((await cli('list', ['runs'], { columns: 120 })).out).toMatch(/MEAN +SEEN[\s\S]*0\.500 n=4\+ +\d+s ago/);
 });
 
-it('doctor names all that the document does not list', async () => {
+it('doctor names everything that the document does not list', async () => {
   const { cli } = await worldOf('the 404 of the document');
   const { out } = await cli('doctor', []);
   for (const words of ['list evaluation runs', 'list training runs', 'list deployments']) expect(out).toContain(words);
 });
 
-it('an id that looks like another resource is found, and a training run without a status is said to be so (B1)', async () => {
+it('finds an id that looks like another resource, and says that a training run has no status (B1)', async () => {
   const routes = {
     'GET /api/v1/train/tr_2/progress': { training_run_id: 'tr_2', completed_steps: 1, total_steps: 4 },
     'GET /api/v1/trajectories/tr_3': { trajectory_id: 'tr_3', status: 'completed', reward: 0.25, steps: [] },
@@ -360,14 +360,14 @@ it('an id that looks like another resource is found, and a training run without 
   expect(await cli('notes set', ['tr_3', '--flag', 'good'])).toMatchObject({ code: 0 });
 });
 
-it('a run that is found by its rewards is looked up as nothing else', async () => {
+it('looks up a run that it finds by its rewards as nothing else', async () => {
   const { cli, ids, requests } = await worldOf('a 501');
   const { code, notes } = await cli('cancel', [ids.run, '--yes']);
   expect([code, notes]).toEqual([7, expect.stringContaining('does not cancel evaluation runs')]);
   expect(requests.some(({ url }) => url.includes(`/train/${ids.run}`))).toBe(false);
 });
 
-it('a run that this machine started keeps its model, its checkpoint and its start', async () => {
+it('keeps the model, checkpoint and start of a run that this machine started', async () => {
   const { cli } = await worldOf('the 404 of the document');
   await cli('evaluate', ['t-words', ...model, '-c', 'ckpt_1', '--name', 'after']);
   const started = {
@@ -382,7 +382,7 @@ it('a run that this machine started keeps its model, its checkpoint and its star
   expect((await cli('list', ['runs'])).out).toMatch(/\t0+-0000-4000-8000-0+b1\tacme\/small\tckpt_1\t\d{4}-/);
 });
 
-it('of several, the worst end is the exit code in every order', async () => {
+it('exits with the code of the worst end of several, in every order', async () => {
   const { cli, ids } = await worldOf('the 404 of the document');
   const codeOf = async (...watched: string[]) => (await cli('watch', watched)).code;
   expect(await codeOf(ids.gone, ids.oldRun)).toBe(1);
@@ -390,7 +390,7 @@ it('of several, the worst end is the exit code in every order', async () => {
   expect(await codeOf(ids.oldRun, ids.production)).toBe(6);
 });
 
-it('a start whose answer was lost is sent once, with how to find out and how to repeat it (C3)', async () => {
+it('sends a start with a lost answer once, and says how to check and how to repeat it (C3)', async () => {
   let starts = 0;
   const server = await hostileServer((response, request) => {
     const isList = request.url.startsWith('/api/v1/benchmarks?');
@@ -420,7 +420,7 @@ it.each<[string, Behaviour, RegExp, RegExp]>([
     /If this service lists runs, benchtop list runs shows whether it has started/,
     /does not list/,
   ],
-])('where a service %s, a lost start is looked for where it can be seen (B6)', async (_, listed, words, never) => {
+])('looks for a lost start where it can be seen, if a service %s (B6)', async (_, listed, words, never) => {
   const server = await hostileServer((response, request) => {
     const items = [{ bench_id: 'b1', label: 't-words', eval_run_count: 3 }];
     if (request.url.startsWith('/api/v1/benchmarks?')) return json({ items, has_more: false })(response, request);
@@ -435,7 +435,7 @@ it.each<[string, Behaviour, RegExp, RegExp]>([
   expect(server.requests.filter(({ url }) => url.startsWith('/api/v1/eval/b1/runs'))).toHaveLength(1);
 });
 
-it('of a start whose answer was lost, no later count is called the one before', async () => {
+it('does not call a later count the one before a lost start', async () => {
   let starts = 0;
   const server = await hostileServer((response, request) => {
     const items = [{ bench_id: 'b1', label: 't-words', eval_run_count: starts }];
@@ -455,7 +455,7 @@ it('of a start whose answer was lost, no later count is called the one before', 
   expect([again.notes, starts]).toEqual([expect.stringMatching(notBefore), 2]);
 });
 
-it('a start whose answer was lost is repeated with its key only, and the next one is another', async () => {
+it('repeats a lost start only with its key, and the next start is new', async () => {
   let starts = 0;
   const server = await hostileServer((response, request) => {
     const isList = request.url.startsWith('/api/v1/benchmarks?');
@@ -483,7 +483,7 @@ it('a start whose answer was lost is repeated with its key only, and the next on
   expect(sent[2]).not.toBe(key);
 });
 
-it('a start without a name whose run is listed by now is not started again under another name', async () => {
+it('does not repeat a lost start without a name under another name if its run is listed meanwhile', async () => {
   const run = {
     eval_run_id: 'evr_1',
     bench_id: 'b1',
@@ -509,7 +509,7 @@ it('a start without a name whose run is listed by now is not started again under
   expect(starts).toBe(1);
 });
 
-it('a start whose answer was lost is repeated at once where the service honours its key', async () => {
+it('repeats a lost start at once if the service honours its key', async () => {
   let starts = 0;
   const server = await hostileServer((response, request) => {
     const isList = request.url.startsWith('/api/v1/benchmarks?');
@@ -533,7 +533,7 @@ it('a start whose answer was lost is repeated at once where the service honours 
   expect(keys[1]).toBe(keys[0]);
 });
 
-it('a start that the service says failed is reported like one whose answer was lost', async () => {
+it('reports a start that the service calls failed like a lost one', async () => {
   const failed = { error: { type: 'api_error', code: 'internal_error', message: 'Out of luck' } };
   const server = await hostileServer((response, request) => {
     const isList = request.url.startsWith('/api/v1/benchmarks?');
@@ -576,7 +576,7 @@ it.each([[['--wait', '--timeout', '20'], 1] as const, [[], 0] as const])(
   },
 );
 
-it('build --wait says why it is not ready where images are not listed (C13)', async () => {
+it('build --wait says why it is not ready if images are not listed (C13)', async () => {
   const { cli } = await worldOf('the 404 of the document');
   const { code, notes } = await cli('build', ['t-words', '--wait', '--timeout', '20']);
   expect(code).toBe(1);

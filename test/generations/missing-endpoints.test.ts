@@ -38,7 +38,7 @@ async function lesser(routes: Routes, ids: readonly string[]) {
   return { ...server, cli: cliOn({ baseUrl: server.url, apiKey, home: testFolder() }) };
 }
 
-describe('a service without single runs and without their progress', () => {
+describe('a service without single runs and their progress', () => {
   const run = { eval_run_id: 'r9', bench_id: 'b1', display_name: 'ev', created_at };
   const world = (statuses: string[]) =>
     lesser(
@@ -61,7 +61,7 @@ describe('a service without single runs and without their progress', () => {
     expect(requests.filter(({ url }) => url.endsWith('/progress'))).toHaveLength(1);
   });
 
-  it('watches and reads a run by its id', async () => {
+  it('watches and reads a run by id', async () => {
     const { cli } = await world(['completed']);
     expect(await cli('watch', ['r9'])).toMatchObject({ code: 0, out: expect.stringContaining('completed') });
     const { code, out } = await cli('get', ['run', 'r9']);
@@ -69,7 +69,7 @@ describe('a service without single runs and without their progress', () => {
   });
 });
 
-describe('a service with the paths of the document only', () => {
+describe('a service with only the paths of the document', () => {
   const world = () =>
     lesser(
       {
@@ -122,7 +122,7 @@ describe('a service with the paths of the document only', () => {
     expect([code, notes]).toEqual([6, expect.stringContaining('its outcome is unknown')]);
   });
 
-  it('compares a run that it has started, whose status the service does not report', async () => {
+  it('compares a run that it started, whose status the service does not report', async () => {
     const { cli } = await world();
     await cli('evaluate', ['alpha', '--model', 'm', '--name', 'ev']);
     const { code, out, notes } = await cli('compare', ['ev', 'r2', '--json']);
@@ -133,7 +133,7 @@ describe('a service with the paths of the document only', () => {
     ]);
   });
 
-  it('deletes a run though secrets are not listed', async () => {
+  it('deletes a run even if secrets are not listed', async () => {
     const { cli, requests } = await world();
     await cli('evaluate', ['alpha', '--model', 'm', '--name', 'ev']);
     expect(await cli('delete', ['r1', '--yes'])).toMatchObject({ code: 0, out: 'r1\n' });
@@ -142,7 +142,7 @@ describe('a service with the paths of the document only', () => {
     expect([code, notes]).toEqual([5, expect.stringContaining('This service does not list secrets.')]);
   });
 
-  it('sends a checkpoint by its id where checkpoints are not listed', async () => {
+  it('sends a checkpoint by id if checkpoints are not listed', async () => {
     const { cli, requests } = await world();
     expect((await cli('evaluate', ['alpha', '--checkpoint', 'c2', '--name', 'ev'])).code).toBe(0);
     expect(JSON.parse(requests.at(-1)?.body ?? '')).toEqual({ display_name: 'ev', checkpoint_id: 'c2' });
@@ -168,7 +168,7 @@ describe('deploy with the id of a checkpoint', () => {
     return { code, notes, sent: requests.filter(({ method }) => method === 'POST').length };
   };
 
-  it('looks first whether there is one, and whether it can be deployed', async () => {
+  it('checks first if the checkpoint exists and can be deployed', async () => {
     expect(await deployed(routes, 'ckpt_1')).toEqual({ code: 0, notes: '', sent: 1 });
     expect(await deployed(routes, 'ckpt_2')).toMatchObject({
       code: 1,
@@ -200,7 +200,7 @@ describe('deploy with the id of a checkpoint', () => {
   );
 
   it.each(['GET /api/v1/benchmarks', 'GET /api/v1/train/b1/runs', 'GET /api/v1/train/trn_0/checkpoints'])(
-    'leaves it to a service without %s',
+    'leaves the check to a service without %s',
     async missing => {
       const { [missing]: _, ...has } = routes;
       const { code, sent } = await deployed(has, 'ckpt_3');
@@ -225,7 +225,7 @@ describe('doctor', () => {
     'GET /api/v1/deploy/summary': {},
   };
 
-  it('ends by saying that all is there, unless something failed', async () => {
+  it('ends by saying that everything is there, unless something failed', async () => {
     expect(await last(routes)).toMatchObject({
       code: 0,
       state: 'ok',
@@ -241,8 +241,8 @@ describe('doctor', () => {
   });
 });
 
-describe('a service that', () => {
-  it('has failed to build an image ends the wait for its benchmark', async () => {
+describe('a service', () => {
+  it('that failed to build an image ends the wait for its benchmark', async () => {
     const images = [
       { task_id: 'a', build_status: 'ready' },
       { task_id: 'b', build_status: 'failed', failure_message: 'pip exploded' },
@@ -268,7 +268,7 @@ describe('a service that', () => {
     );
   });
 
-  it('is not ready says why while it is waited for, once until that changes (C13)', async () => {
+  it('that is not ready says why, once per reason (C13)', async () => {
     const building = { failed: 1, building: 1 };
     const lacks = { ready: false, missing_secret_names: ['TOKEN'], unready_task_image_counts: building };
     const has = { ...lacks, missing_secret_names: [] };
@@ -291,7 +291,7 @@ describe('a service that', () => {
     ]);
   });
 
-  it('ignores the status that is asked for', async () => {
+  it('that ignores the requested status still gives a filtered list', async () => {
     const items = ['DEPLOYED', 'CANCELLED', 'FAILED'].map(status => ({ deployment_id: `d-${status}`, status }));
     const { cli } = await lesser({ 'GET /api/v1/deploy': { items, has_more: false, next_cursor: null } }, []);
     expect(await cli('list', ['deployments', '--status', 'CANCELLED', '--ids'])).toMatchObject({
@@ -304,7 +304,7 @@ describe('a service that', () => {
     ['CANCELLED', 'd-CANCELED'],
     ['deployed', 'd-DEPLOYED'],
     ['ASLEEP', 'd-ASLEEP'],
-  ])('takes a status only as it writes it is asked for %s all the same', async (status, found) => {
+  ])('that knows a status only in its own spelling is asked for %s all the same', async (status, found) => {
     const all = ['DEPLOYED', 'CANCELED', 'FAILED', 'ASLEEP'].map(each => ({
       deployment_id: `d-${each}`,
       status: each,
@@ -324,7 +324,7 @@ describe('a service that', () => {
     });
   });
 
-  it('names no task for some rewards has their means next to the pairing', async () => {
+  it('that names no task for some rewards gets their means next to the pairing', async () => {
     const nameless = { trajectory_rewards: [...rewards.trajectory_rewards, { reward: 1, task_id: null }] };
     const { cli } = await lesser(
       {
@@ -361,17 +361,17 @@ describe('a service whose deployments are down for an hour (B23)', () => {
     return cliOn({ baseUrl: server.url, apiKey, home: testFolder() });
   }
 
-  it('still draws the tree, and says what it lacks', async () => {
+  it('still draws the tree, and says what is missing', async () => {
     const { code, out, notes } = await (await world())('tree', []);
     expect([code, out]).toEqual([0, expect.stringContaining('r1')]);
     expect(notes).toMatch(/The tree lacks deployments: .*Try again in 60 min/);
   });
 
-  it.each([[['deployment', 'd_1']], [['r1']]])('still reads %j by its id (B24)', async words => {
+  it.each([[['deployment', 'd_1']], [['r1']]])('still reads %j by id (B24)', async words => {
     expect(await (await world())('get', words)).toMatchObject({ code: 0 });
   });
 
-  it('tells no name from another that only their list knows', async () => {
+  it('does not tell apart names that only their list has', async () => {
     const cli = await world();
     expect(await cli('get', ['ev'])).toMatchObject({ code: 3, notes: expect.stringContaining('Try again in 60 min') });
     expect(await cli('get', ['run', 'ev'])).toMatchObject({ code: 0 });
@@ -399,7 +399,7 @@ describe('a training run whose name has an @ (C22)', () => {
     ['a@latest', 'of-a'],
     ['a@6@6', 'of-a-at-6'],
     ['b@c', 'of-b-at-c'],
-  ])('%s is its checkpoint only if it is no name', async (word, id) => {
+  ])('%s is its checkpoint unless it is a name', async (word, id) => {
     const { cli } = await world();
     const { code, out, notes } = await cli('get', ['checkpoint', word, '--field', 'id']);
     expect([code, out.trim(), notes]).toEqual([0, id, '']);
@@ -411,7 +411,7 @@ describe('a training run whose name has an @ (C22)', () => {
     ['tree', ['a@6']],
     ['deploy', ['a@6', '--slug', 's']],
     ['evaluate', ['alpha', '--checkpoint', 'a@6']],
-  ])('%s refuses what may be either (A6): %j', async (command, args) => {
+  ])('%s refuses an ambiguous name (A6): %j', async (command, args) => {
     const { cli, requests } = await world();
     expect(await cli(command, args)).toMatchObject({ code: 2, notes: expect.stringContaining('a@6 has 2 meanings.') });
     expect(requests.every(({ method }) => method === 'GET')).toBe(true);
@@ -424,7 +424,7 @@ describe('a training run whose name has an @ (C22)', () => {
   });
 });
 
-describe('names last seen here, on a service that does not list training runs (A6)', () => {
+describe('names seen earlier, on a service that does not list training runs (A6)', () => {
   const world = (routes: Routes = {}) =>
     lesser(
       {
@@ -445,7 +445,7 @@ describe('names last seen here, on a service that does not list training runs (A
       },
       'of-x',
     ],
-  ])('do not stand before an id that only the service knows: %j', async (routes, id) => {
+  ])('do not win over an id that only the service knows: %j', async (routes, id) => {
     const { cli, requests } = await world(routes);
     expect((await cli('train', ['alpha', '--model', 'm', '--name', 'c2'])).code).toBe(0);
     expect((await cli('evaluate', ['alpha', '--checkpoint', 'c2', '--name', 'ev'])).code).toBe(0);
@@ -471,7 +471,7 @@ it.each([
   expect(await cli('tree', ['ev'])).toMatchObject({ code: 5, out: '', notes: expect.stringContaining(words) });
 });
 
-it('exits with 7 and names in doctor what is not offered, though the service answers that a resource is missing', async () => {
+it('exits with 7 and doctor names what is not offered, even if the service answers that a resource is missing', async () => {
   const training = { training_run_id: 'train_1', status: 'succeeded', completed_steps: 3, total_steps: 3 };
   const world = answering({
     listBenchmarks: () => benchmarks,

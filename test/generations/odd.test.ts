@@ -67,7 +67,7 @@ async function cli() {
   return cliOn({ baseUrl: url, apiKey });
 }
 
-describe('a service that answers a little differently', () => {
+describe('a service that answers slightly differently', () => {
   it.each([
     ['benchmarks', [], ['words', '7']],
     ['runs', [], ['paused', 'old', '0.25']],
@@ -84,7 +84,7 @@ describe('a service that answers a little differently', () => {
     for (const word of words) expect(out).toContain(word);
   });
 
-  it.each(['runtimes', 'secrets'])('list %s if there are none', async name => {
+  it.each(['runtimes', 'secrets'])('list %s with no rows', async name => {
     expect(await (await cli())('list', [name, '--json'])).toMatchObject({ code: 0, out: '[]\n' });
   });
 
@@ -102,7 +102,7 @@ describe('a service that answers a little differently', () => {
     expect([code, out]).toEqual([0, expect.stringContaining(words)]);
   });
 
-  it('counts every reward that there is, and says what it could not read', async () => {
+  it('counts every reward, and says what it could not read', async () => {
     const run = await cli();
     const { out, notes } = await run('api', ['getTrajectoryRewards', 'eval_run_id=22']);
     expect(notes).toBe('1 row in the response could not be read.');
@@ -117,7 +117,7 @@ describe('a service that answers a little differently', () => {
     expect(compared.notes).toContain('could not be read');
   });
 
-  it('watches a run without a status to its end time, which does not say how it ended, and one with an unknown status to the end of --timeout', async () => {
+  it('watches a run without a status to its end time, which does not say how it ended, and one with an unknown status until --timeout', async () => {
     const run = await cli();
     expect(await run('watch', ['run', '22'])).toMatchObject({
       code: 6,

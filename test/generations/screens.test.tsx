@@ -87,7 +87,7 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     close();
   });
 
-  it('promote asks which deployment is demoted', async () => {
+  it('promote asks which deployment to demote', async () => {
     const { screen, requests, ids, settled, close } = await openAt('record deployments', generation);
     await screen.waitFor(text => /role +test/.test(text));
     await screen.press('e');

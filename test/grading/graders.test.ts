@@ -82,13 +82,13 @@ describe('grade', () => {
     expect(reward(spec, answer)).toBeCloseTo(expected, 12);
   });
 
-  it('grades nothing with a spec that cannot be used', () => {
+  it('refuses an invalid spec', () => {
     expect(() => grade({ kind: 'regex', pattern: '(' }, 'x')).toThrow(GradingError);
     expect(() => grade({ kind: 'choice', choices: ['a', 'b'], expected: 'c' }, 'a')).toThrow(GradingError);
     expect(() => grade({ kind: 'number', expected: Number.NaN }, '1')).toThrow(GradingError);
   });
 
-  it('stops an expression that would take forever', () => {
+  it('stops a regular expression that would take forever', () => {
     const spec = { kind: 'regex', pattern: '^(\\w+\\s?)*$' } as const;
     expect(() => grade(spec, `${'a'.repeat(60)}!`)).toThrow(/takes too long/);
     expect(grade(spec, 'a b').reward).toBe(1);
@@ -111,7 +111,7 @@ describe('grade', () => {
     expect(reward(spec, `${'so '.repeat(5_000)}42`)).toBe(1);
   });
 
-  it('gives no reward if a long answer takes too long or needs too much memory', () => {
+  it('gives no reward if a long answer takes too much time or memory', () => {
     const [answer, expected] = ['a'.repeat(8_000_000), 'a'.repeat(1_000)];
     expect(() => grade({ kind: 'contains', expected }, answer)).toThrow('The grader (contains) takes too long');
     const choice: GraderSpec = { kind: 'choice', choices: [expected, 'b'], expected };
@@ -119,7 +119,7 @@ describe('grade', () => {
     expect(() => grade({ kind: 'regex', pattern: '^(a|b)*c' }, 'ab'.repeat(5_000_000))).toThrow('takes too long');
   });
 
-  it('takes texts of a limited length, and a limited number of choices', () => {
+  it('limits the length of texts and the number of choices', () => {
     const usable = (spec: unknown) => graderSpec.safeParse(spec).success;
     for (const kind of ['exact', 'contains']) {
       expect(usable({ kind, expected: 'x'.repeat(10_000) })).toBe(true);
@@ -131,7 +131,7 @@ describe('grade', () => {
     expect(usable({ kind: 'choice', choices: choices(2, 1_001), expected: 'x' })).toBe(false);
   });
 
-  it('names unusable specs if they are read', () => {
+  it('reports invalid specs when it reads them', () => {
     const usable = (spec: unknown) => graderSpec.safeParse(spec).success;
     expect(usable({ kind: 'regex', pattern: 'a+' })).toBe(true);
     expect(usable({ kind: 'regex', pattern: '(' })).toBe(false);
@@ -166,7 +166,7 @@ describe('the sample benchmarks', () => {
     },
   );
 
-  it('are of different kinds, and one needs a secret', () => {
+  it('have different kinds of graders, and one needs a secret', () => {
     const kinds = new Set(sampleManifests.flatMap(({ tasks }) => tasks.map(task => task.grader.kind)));
     expect(kinds.size).toBeGreaterThanOrEqual(3);
     expect(sampleManifests.flatMap(({ tasks }) => secretNames(tasks.map(readTask)))).toEqual(['QUIZ_API_KEY']);

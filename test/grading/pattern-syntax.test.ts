@@ -3,7 +3,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { syntaxProblem } from '../../src/grading/patterns.ts';
 import { Random } from '../../tools/rig/random.ts';
 
-it('the syntax of a pattern is judged as V8 does', () => {
+it('accepts the same patterns as V8', () => {
   const random = new Random('patterns');
   const parts = [
     ...[
@@ -37,7 +37,7 @@ it('the syntax of a pattern is judged as V8 does', () => {
   expect(Math.min(...Object.values(verdicts))).toBeGreaterThan(1_000);
 });
 
-it('the syntax of patterns of many properties is judged without making the sets of these again', () => {
+it('checks patterns with many properties without building their sets again', () => {
   const sets: string[] = [];
   class Counted extends RegExp {
     constructor(source: string, flags?: string) {

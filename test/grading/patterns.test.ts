@@ -1,7 +1,7 @@
 /** How long the verdict of an expression may take. */
 import { expect, it, onTestFinished, vi } from 'vitest';
 
-it('is waited for on a machine so busy that each attempt is held up', async () => {
+it('waits for a pattern on a machine so busy that each attempt is delayed', async () => {
   // Another file of this process may have loaded the real one.
   vi.resetModules();
   const error = Object.assign(new Error('timed out'), { code: 'ERR_SCRIPT_EXECUTION_TIMEOUT' });

@@ -79,8 +79,8 @@ describe('every endpoint of the contract', () => {
   );
 });
 
-describe('requests that cannot be answered', () => {
-  it('names the field that is out of bounds', async () => {
+describe('invalid requests', () => {
+  it('get the name of the field that is out of bounds', async () => {
     for (const limit of ['0', '201', '1.5', 'many']) {
       const { status, body } = await call('GET', `/api/v1/benchmarks?limit=${limit}`);
       expect([status, body.error.code, body.error.param]).toEqual([422, 'validation_error', 'limit']);
@@ -94,19 +94,19 @@ describe('requests that cannot be answered', () => {
     }
   });
 
-  it('refuses unknown sorts, foreign cursors and broken JSON', async () => {
+  it('include unknown sorts, foreign cursors and broken JSON', async () => {
     expect((await call('GET', '/api/v1/benchmarks?sort=colour')).body.error.param).toBe('sort');
     expect((await call('GET', '/api/v1/benchmarks?cursor=nonsense')).body.error.param).toBe('cursor');
     expect((await call('POST', `/api/v1/eval/${benchId}/start`, '{"display')).status).toBe(400);
   });
 
-  it('knows its routes and their methods', async () => {
+  it('get 404 and 405 by route and method', async () => {
     expect((await call('GET', '/api/v1/nothing')).body.error.code).toBe('unknown_route');
     const wrong = await call('PUT', '/api/v1/benchmarks');
     expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 
-  it('answers no page of a browser and no foreign name', async () => {
+  it('include those from a browser page, and with a foreign host name', async () => {
     expect((await call('GET', '/api/v1/benchmarks', undefined, { Origin: 'https://evil.example' })).status).toBe(403);
     const status = await new Promise(resolve => {
       request(`${local.baseUrl}/api/v1/benchmarks`, { headers: { Host: 'evil.example' } }, answer =>
@@ -116,7 +116,7 @@ describe('requests that cannot be answered', () => {
     expect(status).toBe(403);
   });
 
-  it('distinguishes an unknown resource from an unknown route', async () => {
+  it('get different errors for an unknown resource and an unknown route', async () => {
     for (const path of [
       '/api/v1/benchmarks/bench_none',
       '/api/v1/eval/evr_none/progress',
@@ -143,12 +143,12 @@ describe('lists', () => {
     }
   });
 
-  it('searches without minding the case', async () => {
+  it('searches case-insensitively', async () => {
     const { items } = await service.call('listBenchmarks', { query: { search: 'OPPOS' } });
     expect(items.map(item => item.label)).toEqual(['opposites']);
   });
 
-  it('has at least four benchmarks whose splits hold 16 to 128 tasks, and one that lacks a secret', async () => {
+  it('has at least four benchmarks with splits of 16 to 128 tasks, and one that lacks a secret', async () => {
     const { items } = await service.call('listBenchmarks');
     expect(items.length).toBeGreaterThanOrEqual(4);
     const missing = await Promise.all(
@@ -191,7 +191,7 @@ describe('an evaluation', () => {
     expect(snapshots.every(each => each.sample_count === each.samples?.length)).toBe(true);
   });
 
-  it('keeps what was said, with its tokens', async () => {
+  it('keeps its messages, with token counts', async () => {
     const { eval_run_id } = await start('said');
     await ended(eval_run_id);
     const { items } = await service.call('listTrajectories', { query: { eval_run_id, limit: 5 } });
@@ -218,7 +218,7 @@ describe('an evaluation', () => {
     ).toBeNull();
   });
 
-  it('is started once for one idempotency key, and refuses the key for another request', async () => {
+  it('is started once per idempotency key, and refuses the key for another request', async () => {
     const first = await start('once', { idempotencyKey: 'k1' });
     const again = await start('once', { idempotencyKey: 'k1' });
     expect(again.eval_run_id).toBe(first.eval_run_id);
@@ -239,7 +239,7 @@ describe('an evaluation', () => {
     expect([answer.status, answer.body.error.context.missing_secret_names]).toEqual([409, ['QUIZ_API_KEY']]);
   });
 
-  it('understands the later names of the model field', async () => {
+  it('accepts the newer names of the model field', async () => {
     const { status } = await call('POST', `/api/v1/eval/${benchId}/start`, {
       display_name: 'x',
       base_model_slug: 'benchtop/tutor-base',
@@ -247,7 +247,7 @@ describe('an evaluation', () => {
     expect(status).toBe(200);
   });
 
-  it('is deleted with all that belongs to it', async () => {
+  it('is deleted with everything it has', async () => {
     const { eval_run_id } = await start('gone');
     await ended(eval_run_id);
     expect(await service.call('deleteEvalRun', { params: { bench_id: benchId, eval_run_id } })).toMatchObject({
@@ -271,7 +271,7 @@ describe('an evaluation', () => {
 describe('inference', () => {
   const ask = { model: 'benchtop/tutor-base', messages: [{ role: 'user', content: 'say hello' }] };
 
-  it('counts its tokens truly and says the same at temperature 0', async () => {
+  it('counts tokens exactly and answers the same at temperature 0', async () => {
     const [first, second] = await Promise.all(
       [0, 0].map(temperature => service.chat.complete({ ...ask, temperature, max_tokens: 6 })),
     );
@@ -279,7 +279,7 @@ describe('inference', () => {
     expect(first?.usage).toMatchObject({ prompt_tokens: 4, total_tokens: 4 + (first?.usage?.completion_tokens ?? 0) });
   });
 
-  it('streams word by word, with the usage at the end', async () => {
+  it('streams word by word, with usage at the end', async () => {
     const kinds: string[] = [];
     let text = '';
     // At temperature 0 the model always gives the same, non-empty answer; sampled, it may be empty.
@@ -315,12 +315,12 @@ describe('the data folder', () => {
     await expect(serve({ dataFolder: folder })).rejects.toBeInstanceOf(AlreadyRunning);
   });
 
-  it('keeps its files for the user alone', () => {
+  it('keeps its files private to the user', () => {
     for (const name of ['service.json', 'api-key', 'lock.db'])
       expect(statSync(join(folder, name)).mode & 0o077).toBe(0);
   });
 
-  it('says which port is taken', async () => {
+  it('names a port that is taken', async () => {
     const other = mkdtempSync(join(tmpdir(), 'benchtop-port-'));
     const port = Number(new URL(local.baseUrl).port);
     await expect(serve({ dataFolder: other, port })).rejects.toThrow(`Port ${port} is taken`);

@@ -3,7 +3,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { readBody } from '../../src/net/body.ts';
 import { errorOf, hostileServer, serviceAt } from '../service/hostile-server.ts';
 
-it('lets other work have its turn after every 64 KB', async () => {
+it('lets other work run after every 64 KB', async () => {
   const part = Buffer.alloc(16 * 1024, ' ');
   let [count, longest, sinceTurn] = [0, 0, 0];
   const look = (): void => {
@@ -25,7 +25,7 @@ it('lets other work have its turn after every 64 KB', async () => {
   expect([text, longest]).toEqual(['100', 64 * 1024]);
 });
 
-it('does without an error body that stalls, since the status is known (out27 B7)', async () => {
+it('gives up an error body that stalls, as the status is known (out27 B7)', async () => {
   const { url } = await hostileServer(response => {
     response.writeHead(404, { 'content-type': 'application/json' });
     response.write('{"error":');

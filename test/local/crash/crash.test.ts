@@ -48,7 +48,7 @@ async function wholeRun() {
 }
 
 describe('training', () => {
-  it('resumes from its last checkpoint, with the curve of an undisturbed run', async () => {
+  it('resumes from its last checkpoint, with the same curve as an undisturbed run', async () => {
     const undisturbed = await curve((await wholeRun()).runId);
     const runId = await train();
     let before = 0;
@@ -119,7 +119,7 @@ async function allocate(size_bytes = file.size_bytes) {
 }
 
 describe('an ingest', () => {
-  it.each(delays(3, 3, 120))('killed after %i ms has happened whole, or not at all', async delay => {
+  it.each(delays(3, 3, 120))('killed after %i ms is complete, or has not happened', async delay => {
     const { bench_id, urls } = await allocate(0);
     const headers = { 'Content-Type': file.content_type };
     expect((await fetch(urls[0]?.url ?? '', { method: 'PUT', headers, body: '' })).status).toBe(200);
@@ -138,7 +138,7 @@ describe('an ingest', () => {
 });
 
 describe('an upload', () => {
-  it.each(delays(4, 3, 60))('killed after %i ms is whole or not there, and can be sent again', async delay => {
+  it.each(delays(4, 3, 60))('killed after %i ms is complete or absent, and can be sent again', async delay => {
     const { bench_id, urls } = await allocate();
     const url = urls[0]?.url ?? '';
     const content = Buffer.alloc(file.size_bytes, 7);
@@ -177,7 +177,7 @@ describe('a deployment', () => {
     service.call('POST', '/api/v1/deploy', { checkpoint_id: checkpointId, model_slug, role: 'production' });
   const arrived = ({ status }: { status: string }) => status === 'DEPLOYED' || status === 'FAILED';
 
-  it.each(delays(5, 3, 150))('killed after %i ms arrives, and answers', async delay => {
+  it.each(delays(5, 3, 150))('killed after %i ms becomes active, and answers', async delay => {
     const slug = `killed-${delay}`;
     const id = (await deploy(slug))?.body.deployment_id;
     await service.killAfter(delay);
@@ -187,7 +187,7 @@ describe('a deployment', () => {
     expect(service.files('deployments').filter(name => name.endsWith('.part'))).toEqual([]);
   });
 
-  it.each(delays(6, 3, 8))('taken away and killed after %i ms is gone, or as it was', async delay => {
+  it.each(delays(6, 3, 8))('removed and killed after %i ms is gone, or unchanged', async delay => {
     const slug = `leaving-${delay}`;
     const id = (await deploy(slug))?.body.deployment_id;
     await service.until(`/api/v1/deploy/${id}`, arrived);

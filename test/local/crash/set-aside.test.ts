@@ -23,7 +23,7 @@ afterAll(() => {
   hanging.close();
 });
 
-it('sets aside a run during which it was killed twice, and says so (X1)', async () => {
+it('sets aside a run that was running at two kills, and says so (X1)', async () => {
   const benchId = await service.readyBenchmark('t-words');
   const started = await service.call('POST', `/api/v1/eval/${benchId}/start`, {
     display_name: 'x',

@@ -25,14 +25,14 @@ afterEach(() => {
 });
 
 describe('a service without requests', () => {
-  it('ends after its idle time', () => {
+  it('exits after its idle time', () => {
     vi.advanceTimersByTime(idleMs);
     expect(ended).toBe(0);
     vi.advanceTimersByTime(idleMs / 10);
     expect(ended).toBe(1);
   });
 
-  it('counts from the end of the last answer, and not from when it was asked', () => {
+  it('counts from the end of the last answer, not from its request', () => {
     activity.begin();
     vi.advanceTimersByTime(10 * idleMs);
     activity.end();
@@ -42,7 +42,7 @@ describe('a service without requests', () => {
     expect(ended).toBe(1);
   });
 
-  it('stays while one of several requests is open', () => {
+  it('stays up while one of several requests is open', () => {
     activity.begin();
     activity.begin();
     activity.end();
@@ -50,7 +50,7 @@ describe('a service without requests', () => {
     expect(ended).toBe(0);
   });
 
-  it('stays while work runs, and its idle time begins when that ends', () => {
+  it('stays up while work runs, and its idle time starts when that ends', () => {
     busy = true;
     vi.advanceTimersByTime(10 * idleMs);
     busy = false;
@@ -60,7 +60,7 @@ describe('a service without requests', () => {
     expect(ended).toBe(1);
   });
 
-  it('does not take the sleep of the machine for idle time', () => {
+  it('does not count sleep of the machine as idle time', () => {
     vi.advanceTimersByTime(idleMs / 2);
     // The wall clock has advanced by a night; the timers have not.
     vi.setSystemTime(Date.now() + 8 * 3_600_000);

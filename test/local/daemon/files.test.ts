@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 
 describe('a data folder', () => {
-  it('that others can change is refused with what to run (X5)', () => {
+  it('that others can change is refused with the command that fixes it (X5)', () => {
     chmodSync(folder, 0o777);
     expect(() => makeDataFolder(folder)).toThrow(
       expect.objectContaining({
@@ -26,7 +26,7 @@ describe('a data folder', () => {
   it.each([
     [13, 'database or disk is full', 'Free some space, or set BENCHTOP_DATA_DIR'],
     [8, 'attempt to write a readonly database', 'Set BENCHTOP_DATA_DIR'],
-  ])('whose lock cannot be written is not repaired by its deletion: %i (B8, B9)', (errcode, reason, advice) => {
+  ])('with an unwritable lock is not repaired by deleting the lock: %i (B8, B9)', (errcode, reason, advice) => {
     const exec = vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(() => {
       throw Object.assign(new Error(reason), { errcode });
     });
@@ -34,13 +34,13 @@ describe('a data folder', () => {
     expect(() => lockFolder(folder)).toThrow(`The data folder ${folder} cannot be used: ${reason}. ${advice}`);
   });
 
-  it('whose log cannot be opened is called unusable, with what to do (B9)', async () => {
+  it('with an unwritable log is reported as unusable, with what to do (B9)', async () => {
     mkdirSync(join(folder, 'service.log'));
     const starting = ensureLocalService({ dataFolder: folder, entry: { command: 'none', args: [] }, version: '1' });
     await expect(starting).rejects.toThrow(/^The data folder .* cannot be used: EISDIR.*\. Set BENCHTOP_DATA_DIR/);
   });
 
-  it.each(['api-key', 'master-key', 'service.json', 'lock.db'])('with a %s of others is refused (X5)', name => {
+  it.each(['api-key', 'master-key', 'service.json', 'lock.db'])('with a %s of another user is refused (X5)', name => {
     makeDataFolder(folder);
     writeFileSync(join(folder, name), 'planted');
     chmodSync(join(folder, name), 0o666);

@@ -54,7 +54,7 @@ async function here(dataFolder: string, options: Partial<ServeOptions> = {}): Pr
 const background = { idleMs: 3_600_000 };
 
 describe('starting', () => {
-  it('gives several callers at once the same process, and finds it afterwards', async () => {
+  it('gives concurrent callers the same process, and finds it later', async () => {
     const dataFolder = freshFolder();
     const all = await Promise.all([1, 2, 3].map(() => ensureLocalService({ dataFolder, entry, version })));
     expect(new Set(all.map(({ pid }) => pid)).size).toBe(1);
@@ -63,7 +63,7 @@ describe('starting', () => {
   });
 
   it.skipIf(process.platform !== 'linux')(
-    'leaves no process that was not needed, which would serve the folder later',
+    'leaves no redundant process, which would serve the folder later',
     async () => {
       const dataFolder = freshFolder();
       const slow = { command: process.execPath, args: ['-e', 'setInterval(() => {}, 1_000)', '--'] };
@@ -74,7 +74,7 @@ describe('starting', () => {
     },
   );
 
-  it('waits for a service that saves its work before it ends, however long that takes', async () => {
+  it('waits for a service that saves its work before it exits, however long that takes', async () => {
     const dataFolder = freshFolder();
     const unlock = lockFolder(dataFolder);
     vi.useFakeTimers({ toFake: ['performance'] });
@@ -94,7 +94,7 @@ describe('starting', () => {
     expect(await waiting).toMatchObject({ version, background: true });
   });
 
-  it('replaces one of another version as a program starts, and uses it afterwards', async () => {
+  it('replaces one of another version when a program starts, and uses it afterwards', async () => {
     const dataFolder = freshFolder();
     const old = await here(dataFolder, { version: '0.0.1', ...background });
     const used = await ensureLocalService({ dataFolder, entry, version, reason: 'lost' });
@@ -105,7 +105,7 @@ describe('starting', () => {
     await old.ended;
   });
 
-  it('passes on the key of its upstream server, and no variable of another', async () => {
+  it('passes on the key of its upstream server, and no other variable', async () => {
     const names = 'Object.entries(process.env).filter(([name]) => name.startsWith("BENCHTOP_UPSTREAM"))';
     const shows = { command: process.execPath, args: ['-e', `console.log(${names}.join(" ")); process.exit(9)`, '--'] };
     vi.stubEnv('BENCHTOP_UPSTREAM', 'http://127.0.0.1:7');
@@ -120,7 +120,7 @@ describe('starting', () => {
     );
   });
 
-  it('replaces one with an upstream server, or with another key for it', async () => {
+  it('replaces one that has an upstream server, or another key for it', async () => {
     const dataFolder = freshFolder();
     const upstream = { url: 'http://127.0.0.1:9/v1', key: 'sk-one' };
     const first = await ensureLocalService({ dataFolder, entry, version, upstream });
@@ -133,7 +133,7 @@ describe('starting', () => {
     expect(without.upstream).toBeNull();
   });
 
-  it('says the last words of a process that ends, and only those of this start', async () => {
+  it('prints the last output of a process that exits, from this start only', async () => {
     const dataFolder = freshFolder();
     const log = join(dataFolder, 'service.log');
     writeFileSync(log, 'words of yesterday\n'.repeat(60_000));
@@ -164,7 +164,7 @@ describe('starting', () => {
     expect(await findService(dataFolder)).toMatchObject({ pid: child.pid });
   });
 
-  it('waits for a service that is announced to take the place of the one that was lost', async () => {
+  it('waits for a service that is announced as the replacement of the lost one', async () => {
     const dataFolder = freshFolder();
     announceSuccessor(dataFolder);
     const waiting = ensureLocalService({ dataFolder, entry, version, reason: 'lost' });
@@ -172,7 +172,7 @@ describe('starting', () => {
     expect(await waiting).toMatchObject({ baseUrl: successor.baseUrl, pid: process.pid });
   });
 
-  it('can be given up', async () => {
+  it('can be cancelled', async () => {
     const dataFolder = freshFolder();
     const never = { command: process.execPath, args: ['-e', 'setTimeout(() => {}, 2_000)', '--'] };
     const stop = new AbortController();
@@ -184,7 +184,7 @@ describe('starting', () => {
 });
 
 describe('a lease', () => {
-  it('keeps a service awake, which ends by itself afterwards', async () => {
+  it('keeps a service awake, which exits later by itself', async () => {
     const dataFolder = freshFolder();
     // The idle time passes only when this test lets it: a busy machine may take longer until the lease is held.
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
@@ -207,7 +207,7 @@ describe('a lease', () => {
     expect(ends).toEqual([]);
   });
 
-  it.each(['stopped', 'replaced'] as const)('hears that the service is %s', async farewell => {
+  it.each(['stopped', 'replaced'] as const)('reports that the service is %s', async farewell => {
     const service = await here(freshFolder());
     const heard = new Promise<LeaseEnd>(resolve => holdLease(service, resolve));
     await eventually(async () => expect(await leasesOf(service)).toBe(1));
@@ -215,7 +215,7 @@ describe('a lease', () => {
     expect(await heard).toBe(farewell);
   });
 
-  it('hears at once that the process was killed', async () => {
+  it('reports at once that the process was killed', async () => {
     const dataFolder = freshFolder();
     const service = await ensureLocalService({ dataFolder, entry, version });
     const heard = new Promise<LeaseEnd>(resolve => holdLease(service, resolve));
@@ -236,7 +236,7 @@ async function leasesOf({ baseUrl, apiKey }: RunningService): Promise<number> {
 }
 
 describe('stopping', () => {
-  it('lets the next service start at once, also while the first one still saves its work', async () => {
+  it('lets the next service start at once, even while the first still saves its work', async () => {
     const dataFolder = freshFolder();
     const { baseUrl, apiKey } = await ensureLocalService({ dataFolder, entry, version });
     const call = async (path: string, body?: object) =>
@@ -265,7 +265,7 @@ describe('stopping', () => {
     expect(next.baseUrl).not.toBe('');
   });
 
-  it('is done where an open screen has started the next one before it could look', async () => {
+  it('succeeds if an open screen has already started the next one', async () => {
     const dataFolder = freshFolder();
     const unlock = lockFolder(dataFolder);
     const stopping = createServer((request, response) => {
@@ -282,7 +282,7 @@ describe('stopping', () => {
     unlock?.();
   });
 
-  it('is done where the process was killed before it could answer', async () => {
+  it('succeeds if the process was killed before it could answer', async () => {
     const dataFolder = freshFolder();
     const unlock = lockFolder(dataFolder);
     const dying = createServer((request, response) => {
@@ -301,11 +301,11 @@ describe('stopping', () => {
     expect(await stopService(dataFolder)).toMatchObject({ instanceId: 'first' });
   });
 
-  it('is no error if nothing runs', async () => {
+  it('is not an error if nothing runs', async () => {
     expect(await stopService(freshFolder())).toBeUndefined();
   });
 
-  it('says which process has the folder and does not end', async () => {
+  it('names a process that holds the folder and does not exit', async () => {
     const dataFolder = freshFolder();
     const unlock = lockFolder(dataFolder);
     await expect(stopService(dataFolder)).rejects.toThrow(/A process still holds the data folder/);
@@ -314,7 +314,7 @@ describe('stopping', () => {
 });
 
 describe('serving by hand', () => {
-  it('takes the place of a service that was started for a screen', async () => {
+  it('replaces a service that was started for a screen', async () => {
     const dataFolder = freshFolder();
     const screens = await ensureLocalService({ dataFolder, entry, version });
     const heard = new Promise<LeaseEnd>(resolve => holdLease(screens, resolve));
@@ -324,7 +324,7 @@ describe('serving by hand', () => {
     expect(await findService(dataFolder)).toMatchObject({ baseUrl: byHand.baseUrl, background: false });
   });
 
-  it('says which service runs already', async () => {
+  it('names the service that already runs', async () => {
     const dataFolder = freshFolder();
     const first = await here(dataFolder);
     const second = serve({ dataFolder });
@@ -332,7 +332,7 @@ describe('serving by hand', () => {
     await expect(second).rejects.toThrow(`process ${process.pid}, at ${first.baseUrl}`);
   });
 
-  it('waits for a process that has the folder but does not respond any more', async () => {
+  it('waits for a process that holds the folder but no longer responds', async () => {
     const dataFolder = freshFolder();
     const unlock = lockFolder(dataFolder);
     const starting = here(dataFolder);
@@ -349,14 +349,14 @@ describe('a start that fails', () => {
     return failure;
   };
 
-  it('leaves the folder unlocked where it could not write who has it', async () => {
+  it('leaves the folder unlocked if it could not write its owner', async () => {
     const dataFolder = freshFolder();
     mkdirSync(join(dataFolder, 'lock.pid', 'in the way'), { recursive: true });
     await expect(serve({ dataFolder })).rejects.toBeInstanceOf(DataFolderError);
     expect(isFolderLocked(dataFolder)).toBe(false);
   });
 
-  it('is given up by a signal while another process has the folder (V5)', async () => {
+  it('can be cancelled by a signal while another process holds the folder (V5)', async () => {
     const dataFolder = freshFolder();
     const unlock = lockFolder(dataFolder);
     const stop = new AbortController();
@@ -384,7 +384,7 @@ describe('a start that fails', () => {
     expect(failure).toMatchObject({ message: expect.stringMatching(/^Port \d+ is taken\./) });
   });
 
-  it('names the database where inner pages of it are damaged (X13)', async () => {
+  it('names a database with damaged inner pages (X13)', async () => {
     const dataFolder = freshFolder();
     await (await here(dataFolder)).stop();
     const path = join(dataFolder, 'benchtop.db');
@@ -396,7 +396,7 @@ describe('a start that fails', () => {
     expect(failure).toMatchObject({ message: expect.stringContaining(`The database ${path} is damaged`) });
   });
 
-  it('refuses a database that has become empty beside its other files (X8)', async () => {
+  it('refuses an empty database next to its other files (X8)', async () => {
     const dataFolder = freshFolder();
     const path = join(dataFolder, 'benchtop.db');
     // As a first start leaves it that is killed at once.
@@ -411,7 +411,7 @@ describe('a start that fails', () => {
     expect(statSync(path).size).toBe(0);
   });
 
-  it('refuses to replace a missing master key where there are secrets, and only there (X8)', async () => {
+  it('refuses to replace a missing master key only if secrets exist (X8)', async () => {
     const dataFolder = freshFolder();
     const key = join(dataFolder, 'master-key');
     await (await here(dataFolder)).stop();
@@ -437,7 +437,7 @@ describe('a start that fails', () => {
 it.each([
   ['benchtop.db', 'this is no database '.repeat(100), /benchtop\.db is damaged: .*not a database\. Nothing in it was/],
   ['master-key', 'c2hvcnQ=', /master-key is damaged: it has 5 bytes instead of 32\. Restore it from a backup/],
-])('a damaged %s is named, with what to do, and the folder is free again', async (name, text, words) => {
+])('reports a damaged %s, with what to do, and leaves the folder unlocked', async (name, text, words) => {
   const dataFolder = mkdtempSync(join(tmpdir(), 'benchtop-damaged-'));
   onTestFinished(() => rmSync(dataFolder, { recursive: true, force: true }));
   writeFileSync(join(dataFolder, name), text, { mode: 0o600 });
@@ -450,7 +450,7 @@ it.each([
 describe('the lock of the data folder', () => {
   const lockIn = (folder: string) => join(folder, 'lock.db');
 
-  it('is called damaged if it is, and not counted as another benchtop', async () => {
+  it('is reported if it is damaged, and not taken for another benchtop', async () => {
     const dataFolder = mkdtempSync(join(tmpdir(), 'benchtop-lock-'));
     onTestFinished(() => rmSync(dataFolder, { recursive: true, force: true }));
     writeFileSync(lockIn(dataFolder), 'this is no database '.repeat(100));
@@ -460,7 +460,7 @@ describe('the lock of the data folder', () => {
     await expect(serve({ dataFolder })).rejects.toBeInstanceOf(DataFolderError);
   });
 
-  it('is held by one at a time, and free once it has been given up', () => {
+  it('is held by one process at a time, and free once released', () => {
     const folder = freshFolder();
     const unlock = lockFolder(folder);
     expect(lockFolder(folder)).toBeUndefined();
@@ -471,7 +471,7 @@ describe('the lock of the data folder', () => {
 });
 
 describe('a service that does not answer', () => {
-  it('is distinguished from one that is not there', async () => {
+  it('is told from one that is not there', async () => {
     const hanging = createServer(() => {});
     hanging.listen(0, '127.0.0.1');
     await once(hanging, 'listening');
@@ -485,8 +485,8 @@ describe('a service that does not answer', () => {
   });
 });
 
-describe('requests as the service stops', () => {
-  it('are answered if they were under way, and sent away if they come later', async () => {
+describe('requests during shutdown', () => {
+  it('are answered if they were in progress, and refused if they come later', async () => {
     const service = await here(freshFolder());
     const headers = { 'X-API-Key': service.apiKey, 'Content-Type': 'application/json' };
     // Its body arrives only after the service has begun to stop.

@@ -11,19 +11,19 @@ const withUpstream: RunningSettings = { ...running, fingerprint: 'other', upstre
 const old: RunningSettings = { ...running, version: '1.0.0' };
 const moments: readonly LocateReason[] = ['start', 'command', 'lost'];
 
-describe('a service that runs', () => {
-  it.each(moments)('is used if it is what the program would start (%s)', reason => {
+describe('a running service', () => {
+  it.each(moments)('is used if it is the one the program would start (%s)', reason => {
     expect(decide(running, mine, reason)).toEqual({ use: true, note: undefined });
   });
 
-  it('is replaced as a screen starts, if its version, its upstream or the key of that is another', () => {
+  it('is replaced when a screen starts, if its version, its upstream or the upstream key differs', () => {
     for (const other of [old, withUpstream, { ...running, fingerprint: 'other key' }, { ...running, version: '' }]) {
       expect(decide(other, mine, 'start')).toEqual({ use: false });
     }
     expect(decide(running, { ...mine, fingerprint: 'other', upstream: 'http://up.example' }, 'start').use).toBe(false);
   });
 
-  it('is used, and said to differ, once the program runs: two screens must not replace each other’s forever', () => {
+  it('is used, with a note of the difference, once the program runs: two screens must not replace each other’s forever', () => {
     expect(decide(old, mine, 'lost')).toMatchObject({
       use: true,
       note: expect.stringContaining('is version 1.0.0, this program is 2.0.0'),
@@ -34,7 +34,7 @@ describe('a service that runs', () => {
     });
   });
 
-  it('keeps its upstream for a command that names none, and is replaced for one that names another', () => {
+  it('keeps its upstream for a command without one, and is replaced for a command with another', () => {
     expect(decide(withUpstream, mine, 'command')).toEqual({ use: true, note: undefined });
     const named = { ...mine, fingerprint: 'third', upstream: 'http://third.example' };
     expect(decide(withUpstream, named, 'command').use).toBe(false);
@@ -55,14 +55,14 @@ describe('the fingerprint of settings', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   const upstream = { url: 'http://up.example', key: 'sk-up-0123456789' };
 
-  it('is the same for the same settings, by whatever path the folder is named', () => {
+  it('is the same for the same settings, whatever the path to the folder', () => {
     const alias = join(folder, 'alias');
     symlinkSync(folder, alias);
     expect(fingerprintOf(folder, { upstream })).toBe(fingerprintOf(alias, { upstream: { ...upstream } }));
     expect(fingerprintOf(folder, {})).toBe(fingerprintOf(folder, { upstream: undefined, rateLimit: undefined }));
   });
 
-  it('differs with each of them, and holds no key', () => {
+  it('differs with each setting, and contains no key', () => {
     const all = [
       {},
       { upstream },

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { Catalog } from '../../../src/local/engine/catalog.ts';
 
-it('names the deployments that are up, also if a newer one has failed (attack26 C5)', () => {
+it('lists deployments that are up, even if a newer one has failed (attack26 C5)', () => {
   const row = (deployment_id: string, status: string) => ({
     deployment_id,
     status,

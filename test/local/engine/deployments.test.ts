@@ -11,7 +11,7 @@ import { newDeployment, storesInMemory } from '../store/memory.ts';
 
 const base_model_slug = 'benchtop/tutor-base';
 
-it('does not fail because the service stops meanwhile, and starts over', async () => {
+it('does not fail if the service stops meanwhile, and restarts', async () => {
   const { stores, organizationId } = storesInMemory();
   const { deployments, training, weights } = stores;
   const { weights: initial } = buildBaseModel(base_model_slug).network;

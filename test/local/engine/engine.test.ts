@@ -6,7 +6,7 @@ import { WorkerThread } from '../../../src/local/engine/worker-thread.ts';
 import { eventually } from '../../eventually.ts';
 import { newEvaluation, storesInMemory } from '../store/memory.ts';
 
-it('resumes the jobs that were under way one by one, so that the one that crashes it shows', async () => {
+it('resumes jobs one by one, which shows the one that crashes it', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const { stores, organizationId } = storesInMemory();

@@ -77,7 +77,7 @@ function pendingRun(
   };
 }
 
-it('is tried again where its rollouts cannot be stored (V16)', async () => {
+it('is retried if its rollouts cannot be stored (V16)', async () => {
   const { run, evaluations, status } = pendingRun();
   const record = vi.spyOn(evaluations, 'record').mockImplementationOnce(() => {
     throw full;
@@ -89,7 +89,7 @@ it('is tried again where its rollouts cannot be stored (V16)', async () => {
   expect(status()).toBe('completed');
 });
 
-it('is not set aside if it ends the service twice within its first rollouts, but not in the same one (B3)', async () => {
+it('is not set aside if it crashes the service twice within its first rollouts, but not in the same one (B3)', async () => {
   const { run, runner, attempts, rollouts, rewarded, status, eval_run_id } = pendingRun(20);
   const records = { 'image build': runner, evaluation: runner, training: runner, deployment: runner };
   const sample = rollouts.getMockImplementation();
@@ -112,18 +112,18 @@ it('is not set aside if it ends the service twice within its first rollouts, but
   expect([await killedAfter(0), status()]).toEqual([false, 'failed']);
 });
 
-it('fails where its model does', async () => {
+it('fails if its model does', async () => {
   const { run, rollouts, status } = pendingRun();
   rollouts.mockRejectedValueOnce(new WorkerFailed('The weights are gone.', 'weights_missing'));
   await run();
   expect(status()).toBe('failed');
 });
 
-describe('without a score, a run', () => {
+describe('a run without a score', () => {
   const judge = { kind: 'judge' };
   const down = new Error('The server is down.');
 
-  it.each([0, 1])('completes where no task has a grader that runs here, with %i failed', async failures => {
+  it.each([0, 1])('completes if no task has a grader that runs here, with %i failed', async failures => {
     const { run, grade, counts, status } = pendingRun(2, {}, undefined, judge);
     if (failures > 0) grade.mockRejectedValueOnce(down);
     await run();
@@ -131,7 +131,7 @@ describe('without a score, a run', () => {
     expect(status()).toBe('completed');
   });
 
-  it('fails where a task has one, with the number of all of its rollouts', async () => {
+  it('fails if a task has one, with the number of all its rollouts', async () => {
     const { run, grade, status, failure } = pendingRun(2, {}, undefined, judge, { kind: 'exact', expected: 'a' });
     grade.mockImplementation(async answered => {
       if (answered.order.grader.kind === 'exact') throw down;
@@ -146,7 +146,7 @@ describe('without a score, a run', () => {
   });
 });
 
-describe('behind an upstream server, a rollout', () => {
+describe('a rollout behind an upstream server', () => {
   const completion = json({ choices: [{ message: { role: 'assistant', content: 'a' }, finish_reason: 'stop' }] });
   const refusal = (status: number, after: string, code?: string) =>
     json({ error: { message: 'slow down', code } }, status, { 'retry-after': after });
@@ -173,7 +173,7 @@ describe('behind an upstream server, a rollout', () => {
     expect(status()).toBe('failed');
   });
 
-  it('fails with the wait that the server asks for, and after a minute or more nothing else is sent', async () => {
+  it('fails with the wait that the server asks for, and nothing else is sent during waits of a minute or more', async () => {
     const server = await hostileServer(refusal(429, '3600'));
     const { run, evaluations, status, counts } = pendingRun(21, {}, server.url);
     const record = vi.spyOn(evaluations, 'record');
@@ -191,7 +191,7 @@ describe('behind an upstream server, a rollout', () => {
     );
   });
 
-  it('is asked for again after a connection that broke off (B5)', async () => {
+  it('is retried after a broken connection (B5)', async () => {
     const breaks = (response: ServerResponse): void => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
       response.write('{', () => response.destroy());
@@ -211,7 +211,7 @@ describe('the order of rollouts', () => {
     return pending.sampled();
   };
 
-  it('is not that of the manifest, but listed as there, and the same for each run with a seed', async () => {
+  it('differs from the manifest, which the list follows, and is the same for each run with a seed', async () => {
     const { run, sampled, rewarded } = pendingRun(40);
     await run();
     const inOrder = namesOf(sampled()).toSorted();
@@ -224,7 +224,7 @@ describe('the order of rollouts', () => {
     expect(await orderOf(40, { seed: 2 })).not.toEqual(sampled());
   });
 
-  it('takes each task once before any twice, and no task that was left out', async () => {
+  it('takes each task once before it repeats any, and leaves none out', async () => {
     const rollouts = await orderOf(20, { evaluation_max_samples: 12, evaluation_samples_per_task: 3 });
     expect(rollouts.map(({ sample }) => sample)).toEqual([0, 1, 2].flatMap(sample => Array(12).fill(sample)));
     const first = namesOf(rollouts.slice(0, 12));
@@ -232,7 +232,7 @@ describe('the order of rollouts', () => {
     expect(namesOf(rollouts)).toEqual([...first, ...first, ...first]);
   });
 
-  it('goes on where the service ended, and samples nothing twice that was recorded', async () => {
+  it('resumes where the service stopped, and never repeats recorded samples', async () => {
     const { run, rollouts, sampled, status } = pendingRun(20, { evaluation_samples_per_task: 2 });
     const sample = rollouts.getMockImplementation();
     rollouts.mockImplementationOnce(async (...order) => (await sample?.(...order)) ?? []).mockRejectedValueOnce(full);
@@ -246,7 +246,7 @@ describe('the order of rollouts', () => {
   });
 });
 
-it('has no tokens if the upstream server reports none (A11)', async () => {
+it('has no token counts if the upstream server reports none (A11)', async () => {
   const server = await hostileServer(json({ choices: [{ message: { role: 'assistant', content: 'a' } }] }));
   const { run, evaluations, trajectories, eval_run_id, rewarded, status } = pendingRun(2, {}, server.url);
   await run();
@@ -262,7 +262,7 @@ it('has no tokens if the upstream server reports none (A11)', async () => {
   });
 });
 
-it('keeps the integers of an upstream answer that a number cannot hold (attack31 C)', async () => {
+it('keeps large integers of an upstream answer exact (attack31 C)', async () => {
   const content = '[{"type":"text","text":"a"},{"type":"box","seed":12345678901234567890}]';
   const server = await hostileServer((response: ServerResponse) => {
     response.writeHead(200, { 'content-type': 'application/json' });

@@ -65,7 +65,7 @@ afterEach(() => {
 });
 
 describe('jobs', () => {
-  it('that hang hold up no other (V3)', async () => {
+  it('that hang do not block others (V3)', async () => {
     const work = new Work();
     work.add('hangs', untilAborted);
     for (const id of ['a', 'b', 'c', 'd', 'e']) work.add(id);
@@ -75,7 +75,7 @@ describe('jobs', () => {
     await work.queue.stop();
   });
 
-  it('run at once up to the limit, oldest first', async () => {
+  it('run up to the limit, oldest first', async () => {
     const work = new Work(2);
     for (const id of ['a', 'b', 'c']) work.add(id, untilAborted);
     work.queue.wake();
@@ -100,7 +100,7 @@ describe('jobs', () => {
     await work.queue.stop();
   });
 
-  it('that were cancelled before their turn end while others run', async () => {
+  it('that are cancelled before their turn end while others run', async () => {
     const work = new Work(1);
     work.add('long', untilAborted);
     work.add('waits', untilAborted);
@@ -112,7 +112,7 @@ describe('jobs', () => {
     await work.queue.stop();
   });
 
-  it('that fail for an external reason are tried again, and say why they wait (V16)', async () => {
+  it('that fail for an external reason are retried, and say why they wait (V16)', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const work = new Work();
     let isFull = true;
@@ -137,7 +137,7 @@ describe('jobs', () => {
     await work.queue.stop();
   });
 
-  it('wait as long as was said last', async () => {
+  it('wait as long as they were last asked to', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const work = new Work();
     work.add('held');
@@ -159,7 +159,7 @@ describe('jobs', () => {
     await work.queue.stop();
   });
 
-  it('are looked for again when they cannot be read, and the caller of wake never hears of it (V9)', async () => {
+  it('are polled again when they cannot be read, without an error for the caller of wake (V9)', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const work = new Work();
     work.add('one');
@@ -172,7 +172,7 @@ describe('jobs', () => {
     await work.queue.stop();
   });
 
-  it('that arrive while the last one ends are done as well', async () => {
+  it('that arrive while the last one ends run too', async () => {
     const work = new Work();
     work.add('first', async () => {
       queueMicrotask(() => {
@@ -185,7 +185,7 @@ describe('jobs', () => {
     await work.queue.stop();
   });
 
-  it('are aborted when the service stops, and none begins afterwards', async () => {
+  it('are aborted when the service stops, and no new ones start', async () => {
     const work = new Work(1);
     work.add('running', untilAborted);
     work.add('next');

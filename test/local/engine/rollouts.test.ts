@@ -20,19 +20,19 @@ describe('rollouts', () => {
   const seedOf = (name: string, sample: number, seed = 1) =>
     orderOf({ task: taskOf(name), sample }, { ...seeded, seed }).sampling.seed;
 
-  it('have a seed of their task, their sample and the seed of the run (V43)', () => {
+  it('have a seed made of task, sample and run (V43)', () => {
     expect(seedOf('a', 0)).toBe(seedOf('a', 0));
     expect(new Set([seedOf('a', 0), seedOf('b', 0), seedOf('a', 1), seedOf('a', 0, 2)]).size).toBe(4);
   });
 
-  it('end between two answers where they are no longer wanted', async () => {
+  it('stop between two answers if they are no longer needed', async () => {
     const orders = [0, 1, 2].map(sample => orderOf({ task: taskOf('a'), sample }, seeded));
     let looks = 0;
     const answers = await answerAll(buildBaseModel(model), orders, async () => ++looks > 2);
     expect(answers.map(({ order }) => order.sample)).toEqual([0, 1]);
   });
 
-  it('have the latency of their own answer: together no more than has passed (V7)', async () => {
+  it('have the latency of their own answer: together no more than the elapsed time (V7)', async () => {
     const orders = Array.from({ length: 12 }, (_, sample) => orderOf({ task: taskOf('a'), sample }, seeded));
     const loaded = buildBaseModel(model);
     const started = performance.now();
@@ -75,7 +75,7 @@ describe('an evaluation', () => {
     return { id, run, rows, texts, tokens, progress: await get(`eval/${id}/progress`) };
   }
 
-  it('has steps with calls of tools and what they really answer, and its samples are paired with those of another run', async () => {
+  it('has steps with tool calls and real results, and samples paired with those of another run', async () => {
     const service = await fresh();
     const get = async (path: string) => (await service.call('GET', `/api/v1/${path}`)).body;
     const benchId = await service.readyBenchmark('shop-prices');
@@ -108,7 +108,7 @@ describe('an evaluation', () => {
     expect(messages.filter(({ finish_reason }) => finish_reason === 'tool_calls').length).toBeGreaterThan(0);
   });
 
-  it('gives the same rollouts in every home, and others with another seed (C23)', async () => {
+  it('gives the same rollouts on every machine, and others with another seed (C23)', async () => {
     const [here, elsewhere] = [await fresh(), await fresh()];
     const most = { evaluation_max_samples: 10 };
     const first = await evaluated(here, most);
@@ -122,7 +122,7 @@ describe('an evaluation', () => {
     expect(other.run.options).toMatchObject({ seed: 2, evaluation_samples_per_task: 1 });
   });
 
-  it('samples each task as often as was asked for (V43)', async () => {
+  it('samples each task as often as requested (V43)', async () => {
     const service = await fresh();
     const { id, run, rows, texts, tokens, progress } = await evaluated(service, {
       evaluation_max_samples: 5,

@@ -62,7 +62,7 @@ describe('a held-out mean (B2)', () => {
     ['the last ones wrong', [right, right, wrong, wrong, wrong], 0.4],
     ['the last ones right', [wrong, wrong, wrong, right, right], 0.4],
     ['half of them', Array.from({ length: 30 }, (_, index) => (index < 15 ? right : wrong)), 0.5],
-  ])('is that of all known answers: %s', async (_, graders, mean) => {
+  ])('is the mean of all known answers: %s', async (_, graders, mean) => {
     const heldOut = graders.map((grader, index) => taskOf(`task ${index}`, grader));
     const { news } = await trained({ heldOut });
     const points = news.filter(({ kind }) => kind === 'held-out');
@@ -74,7 +74,7 @@ describe('a held-out mean (B2)', () => {
     ]);
   });
 
-  it('leaves out what could not be graded, and counts it', async () => {
+  it('leaves out answers that could not be graded, and counts them', async () => {
     const heldOut = [taskOf('a', right), taskOf('b', wrong), taskOf('c', unusable), taskOf('d', right)];
     const { news } = await trained({ heldOut, heldOutSplit: 'validation' });
     expect(news.find(({ kind }) => kind === 'held-out')).toMatchObject({
@@ -88,7 +88,7 @@ describe('a held-out mean (B2)', () => {
 });
 
 describe('a step', () => {
-  it('reports the mean reward of its graded rollouts, numbered by task, and what it did (V45)', async () => {
+  it('reports the mean reward of its graded rollouts, numbered by task, and its metrics (V45)', async () => {
     const tasks = [taskOf('one', right), taskOf('two', wrong), taskOf('three', unusable)];
     const { news } = await trained({ train: tasks }, { train_batch_size: 3, samples_per_instance: 4 });
     const step = news.find(each => each.kind === 'step');
@@ -99,7 +99,7 @@ describe('a step', () => {
     for (const each of byTask.values()) expect(each.map(({ sample }) => sample)).toEqual([0, 1, 2, 3]);
   });
 
-  it('that cannot be graded is skipped; several in a row end the run (V47)', async () => {
+  it('without any grade is skipped; several in a row end the run (V47)', async () => {
     const { news, error } = await trained({ train: [taskOf('one', unusable)] }, { num_steps: 20, held_out_every: 20 });
     expect(error).toBeInstanceOf(NothingGraded);
     const steps = news.filter(({ kind }) => kind === 'step');
@@ -115,7 +115,7 @@ describe('a step', () => {
   });
 });
 
-it('counts the steps that could not be graded on after a resume (V47)', async () => {
+it('keeps counting ungraded steps after a resume (V47)', async () => {
   const train = [taskOf('one', unusable)];
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-training-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -137,7 +137,7 @@ it('counts the steps that could not be graded on after a resume (V47)', async ()
 describe('held-out tasks (V42)', () => {
   const named = (count: number) => Array.from({ length: count }, (_, index) => ({ task_id: `task-${index}` }));
 
-  it('are a part of a large train split, which is not trained on; the test split is left alone', () => {
+  it('are part of a large train split, and not trained on; the test split is left alone', () => {
     const all = named(100);
     const test = [{ task_id: 'a test task' }];
     const { train, heldOut, heldOutSplit } = trainingSplits(all, test);
@@ -152,7 +152,7 @@ describe('held-out tasks (V42)', () => {
     expect(heldOut.every(task => more.includes(task))).toBe(true);
   });
 
-  it('are the test split where the train split is small', () => {
+  it('are the test split if the train split is small', () => {
     const test = [{ task_id: 'a test task' }];
     expect(trainingSplits(named(20), test)).toEqual({ train: named(20), heldOut: test, heldOutSplit: 'test' });
   });

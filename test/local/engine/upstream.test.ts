@@ -46,7 +46,7 @@ describe('silence of another server', () => {
     vi.useRealTimers();
   });
 
-  it('ends a request that no answer follows', async () => {
+  it('ends an unanswered request', async () => {
     const { upstream, asked, left } = await slowServer();
     const answer = expect(sendUpstream(upstream, { content: '{}' }, signal)).rejects.toThrow(
       /does not answer: no data for 120 s\.$/,
@@ -56,7 +56,7 @@ describe('silence of another server', () => {
     await left;
   });
 
-  it('is not the time that a stream takes in all', async () => {
+  it('is not the total time of a stream', async () => {
     const { upstream, asked } = await slowServer();
     const sent = sendUpstream(upstream, { content: '{}' }, signal);
     const server = await asked;
@@ -86,12 +86,12 @@ describe('silence of another server', () => {
   });
 });
 
-describe('the way to another server', () => {
+describe('the connection to another server', () => {
   afterEach(() => {
     vi.unstubAllEnvs();
   });
 
-  it('leads through the proxy that a variable names, except for what another one excepts', async () => {
+  it('goes through the proxy in the environment, except for the exceptions there', async () => {
     const proxy = await hostileServer(json({ id: 'by the proxy' }));
     vi.stubEnv('ALL_PROXY', proxy.url);
     vi.stubEnv('NO_PROXY', 'direct.invalid');
@@ -106,14 +106,14 @@ describe('the way to another server', () => {
     expect(proxy.requests).toHaveLength(1);
   });
 
-  it('goes past no proxy that cannot be used', async () => {
+  it('never bypasses an unusable proxy', async () => {
     vi.stubEnv('HTTPS_PROXY', 'socks5://127.0.0.1:1');
     await expect(sendUpstream({ url: 'https://models.invalid', key: 'k' }, { content: '{}' }, signal)).rejects.toThrow(
       'HTTPS_PROXY names a socks5 proxy',
     );
   });
 
-  it('follows no redirect, which would take the key elsewhere', async () => {
+  it('follows no redirect, which would send the key elsewhere', async () => {
     const other = await hostileServer(json({}));
     const server = await hostileServer(response => {
       response.writeHead(307, { location: other.url });
@@ -126,10 +126,10 @@ describe('the way to another server', () => {
   });
 });
 
-describe('what another server is asked for an evaluation', () => {
+describe('an evaluation request to another server', () => {
   const sampling = { temperature: 1, top_p: 1, max_tokens: 4, seed: 7 };
 
-  it('can be graded by a thread, whatever integers are in the answer (A6)', async () => {
+  it('gets an answer that a thread can grade, whatever integers are in it (A6)', async () => {
     const [part, call] = ['{"type":"text","text":"yes","n":12345678901234567890}', '{"n":12345678901234567890}'];
     const message = `{"role":"assistant","content":[${part}],"tool_calls":[{"function":{"arguments":${call}}}]}`;
     const server = await hostileServer(text(`{"choices":[{"message":${message}}]}`, 200));
@@ -148,11 +148,11 @@ describe('what another server is asked for an evaluation', () => {
     return { text, seeds: server.requests.map(({ body }) => (JSON.parse(body) as { seed?: number }).seed) };
   };
 
-  it('holds the seed, so that the same run draws the same (V43)', async () => {
+  it('sends the seed, so that the same run samples the same (V43)', async () => {
     expect(await asked(json(completion))).toEqual({ text: 'yes', seeds: [7] });
   });
 
-  it('leaves the seed out where it is refused', async () => {
+  it('leaves out the seed if it is refused', async () => {
     const refuses = await asked((response, request) => {
       const isSeeded = request.body.includes('"seed"');
       const error = { error: { message: 'Extra inputs are not permitted', param: 'seed' } };
@@ -161,7 +161,7 @@ describe('what another server is asked for an evaluation', () => {
     expect(refuses).toEqual({ text: 'yes', seeds: [7, undefined] });
   });
 
-  it('is answered with all that it says about its answer, or says nothing of (B3)', async () => {
+  it('gets everything that the answer says about itself, or nothing (B3)', async () => {
     const end = async (message: object, finish_reason?: string) => {
       const { url } = await hostileServer(json({ choices: [{ message, ...(finish_reason && { finish_reason }) }] }));
       return answerUpstream({ url, key: undefined }, 'm', [{ role: 'user', content: 'hi' }], sampling, signal);
@@ -177,14 +177,14 @@ describe('what another server is asked for an evaluation', () => {
     expect(await end({ content: 'yes' })).toMatchObject({ text: 'yes', finish_reason: null });
   });
 
-  it('keeps a field called __proto__ of what it says about its models (X11)', async () => {
+  it('keeps a field called __proto__ in a list of models (X11)', async () => {
     const row = '{"id":"m","__proto__":{"owned_by":"x"}}';
     const { url } = await hostileServer(json(JSON.parse(`{"data":[${row}]}`)));
     expect(JSON.stringify(await modelsUpstream({ url, key: undefined }))).toBe(`[${row}]`);
   });
 });
 
-it('a wait for another server ends once the run is cancelled (B5)', async () => {
+it('stops waiting for another server when the run is cancelled (B5)', async () => {
   const cancel = new AbortController();
   const attempt = vi.fn(() => {
     // The wait has begun at this point.
@@ -197,11 +197,11 @@ it('a wait for another server ends once the run is cancelled (B5)', async () => 
   expect(attempt).toHaveBeenCalledTimes(1);
 });
 
-describe('after a 429 of another server', () => {
+describe('a 429 of another server', () => {
   const limit = (retryAfterMs = 1) => new UpstreamError('Slow down.', { status: 429, retryAfterMs });
   const upstreamOf = (name: string) => ({ url: `http://${name}.test`, key: undefined });
 
-  it('the other rollouts wait until the first one is answered', async () => {
+  it('holds back the other rollouts until the first one is answered', async () => {
     const order: string[] = [];
     const rollout = (name: string, ...failures: Error[]) =>
       withRetries(
@@ -220,7 +220,7 @@ describe('after a 429 of another server', () => {
     expect(order).toEqual(['first', 'first', 'second', 'third']);
   });
 
-  it('a rollout is tried as long as others are let through, and twice more without', async () => {
+  it('is retried while other requests get through, and twice more otherwise', async () => {
     const upstream = upstreamOf('busy');
     const others: Promise<unknown>[] = [];
     const attempt = vi.fn(() => {
@@ -233,7 +233,7 @@ describe('after a 429 of another server', () => {
   });
 });
 
-it('the first choice to arrive is the answer, whole or streamed, whatever its index (C3)', async () => {
+it('takes the first choice to arrive as the answer, whole or streamed, whatever its index (C3)', async () => {
   const choice = (index: number | undefined, content: string) => ({ index, message: { content, tool_calls: '' } });
   const streamed = async (chunks: readonly (readonly ReturnType<typeof choice>[])[]) => {
     const lines = chunks.map(choices => {

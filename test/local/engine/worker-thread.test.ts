@@ -46,7 +46,7 @@ describe('a worker that dies', () => {
     workers.length = 0;
   });
 
-  it('fails the orders that it had, once', async () => {
+  it('fails its own tasks, once', async () => {
     const thread = new WorkerThread({ name: 'test' });
     const lost = [thread.probe(model, never), thread.probe(model, never)].map(order =>
       expect(order).rejects.toThrow('out of memory'),
@@ -56,7 +56,7 @@ describe('a worker that dies', () => {
     await Promise.all(lost);
   });
 
-  it('leaves alone what its replacement was given before its own end came', async () => {
+  it('leaves alone the tasks that its replacement got before it exited', async () => {
     const thread = new WorkerThread({ name: 'test' });
     const lost = expect(thread.probe(model, never)).rejects.toThrow('out of memory');
     workers[0]?.emit('error', new Error('out of memory'));
@@ -69,8 +69,8 @@ describe('a worker that dies', () => {
   });
 });
 
-describe('an answer that is no longer awaited', () => {
-  it('rejects at once when its job is cancelled, and the thread goes on (V3)', async () => {
+describe('an answer that is no longer needed', () => {
+  it('rejects at once when its job is cancelled, and the thread continues (V3)', async () => {
     workers.length = 0;
     const thread = new WorkerThread({ name: 'test' });
     const cancelled = new AbortController();
@@ -88,7 +88,7 @@ describe('a grader that hangs', () => {
   const order = { task_id: 'one', sample: 0, grader: { kind: 'regex', pattern: 'a' } } as const;
   const answer = { text: '', tokens: [], prompt_tokens: 0, completion_tokens: 0, finish_reason: 'stop' } as const;
 
-  it('costs its answer the reward, ends its thread, and the next one is graded (X1)', async () => {
+  it('costs its answer the reward and ends its thread, and the next one is graded (X1)', async () => {
     workers.length = 0;
     const thread = new WorkerThread({ name: 'test' });
     const hanging = thread.grade({ order, calls: [], answer, latency_ms: 5 }, never, 1);
@@ -116,7 +116,7 @@ describe('a grader that hangs', () => {
     expect(await next).toEqual(result);
   });
 
-  it('is ended with its job, and those that wait for it are graded or not begun', async () => {
+  it('is stopped with its job, and queued answers are graded or never started', async () => {
     workers.length = 0;
     const thread = new WorkerThread({ name: 'test' });
     const cancelled = new AbortController();
@@ -147,7 +147,7 @@ describe('a grader that hangs', () => {
   });
 });
 
-describe('training that is cancelled', () => {
+describe('cancelled training', () => {
   const begin = (limitMs: number) => {
     workers.length = 0;
     const cancelled = new AbortController();
@@ -156,7 +156,7 @@ describe('training that is cancelled', () => {
     return { training, say, cancel: () => cancelled.abort() };
   };
 
-  it('has its thread ended where its step does not end', async () => {
+  it('stops its thread if its step does not end', async () => {
     const { training, cancel } = begin(1);
     const lost = expect(training).rejects.toThrow('its last step took too long');
     expect(workers[0]?.terminated).toBe(false);
@@ -166,7 +166,7 @@ describe('training that is cancelled', () => {
     expect(workers[0]?.terminated).toBe(true);
   });
 
-  it('may take its time to save what it has learned', async () => {
+  it('gets time to save what it has learned', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const { training, say, cancel } = begin(1_000);

@@ -23,7 +23,7 @@ describe('a model file', () => {
   const model = trained();
   const bytes = serialise(model);
 
-  it('holds the whole model', () => {
+  it('contains the whole model', () => {
     const back = deserialise(bytes);
     expect(back.slug).toBe(model.slug);
     expect(back.network.weights).toEqual(model.network.weights);
@@ -32,19 +32,19 @@ describe('a model file', () => {
     expect(serialise(back)).toEqual(bytes);
   });
 
-  it('is read from any place in a buffer', () => {
+  it('can be read at any offset of a buffer', () => {
     const buffer = new Uint8Array(bytes.length + 3);
     buffer.set(bytes, 3);
     expect(say(deserialise(buffer.subarray(3)))).toBe(say(model));
   });
 
-  it('is refused when it was cut off anywhere', () => {
+  it('is refused if it is cut off anywhere', () => {
     for (const length of [0, 3, 11, 40, 1_000, bytes.length - 33, bytes.length - 1]) {
       expect(() => deserialise(bytes.subarray(0, length))).toThrow(CorruptFileError);
     }
   });
 
-  it('is refused when a bit of it changed', () => {
+  it('is refused if a bit has changed', () => {
     for (const place of [0, 5, 9, 30, 5_000, bytes.length - 40, bytes.length - 1]) {
       const changed = Uint8Array.from(bytes);
       changed[place] = (changed[place] ?? 0) ^ 1;
@@ -52,7 +52,7 @@ describe('a model file', () => {
     }
   });
 
-  it('is refused when it is whole but of another kind, or lacks something', () => {
+  it('is refused if it is intact but of another kind, or incomplete', () => {
     expect(() => deserialise(pack('trainer', {}, {}))).toThrow('The file is a trainer, not a model.');
     expect(() => deserialise(pack('model', {}, {}))).toThrow(CorruptFileError);
     const { about, counts } = unpack('model', bytes);
@@ -66,7 +66,7 @@ describe('a model file', () => {
   });
 });
 
-it('a checkpoint is refused when its header lacks something', () => {
+it('refuses a checkpoint with an incomplete header', () => {
   const weights = new Float32Array(1);
   expect(() => unpackCheckpoint(pack('checkpoint', { step: 1 }, { weights }))).toThrow(
     new CorruptFileError('The header of the checkpoint is incomplete.'),

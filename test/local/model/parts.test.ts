@@ -8,14 +8,14 @@ import { draw, PolicyModel } from '../../../src/local/model/policy.ts';
 import { createPrng, shuffled } from '../../../src/local/model/prng.ts';
 import { Vocabulary } from '../../../src/local/model/tokenizer.ts';
 
-it('draws the numbers of mulberry32, which stored seeds rely on', () => {
+it('draws the numbers of mulberry32, which stored seeds depend on', () => {
   const { next } = createPrng(1);
   const [first, second, third] = [next(), next(), next()];
   expect([first, second, third]).toEqual([0.6270739405881613, 0.002735721180215478, 0.5274470399599522]);
 });
 
 describe('the optimizer', () => {
-  it('is Adam, with longer gradients cut to a norm of 1', () => {
+  it('is Adam, with gradients clipped to a norm of 1', () => {
     const weights = new Float32Array([1, 1, 1]);
     const first = adamStep(weights, new Float32Array([3, -4, 0]), 0.1, freshOptimizer(3));
     expect(first.gradientNorm).toBeCloseTo(5, 6);
@@ -33,15 +33,15 @@ describe('the optimizer', () => {
   });
 });
 
-describe('a draw', () => {
+describe('sampling', () => {
   const logits = Float64Array.from([0.2, 0.5, 0.3], Math.log);
   const drawn = (at: number, options = { temperature: 1, top_p: 1 }) => draw(logits, options, () => at);
 
-  it('takes the word in whose share the number lies', () => {
+  it('picks the word whose share contains the number', () => {
     expect([0, 0.19, 0.21, 0.69, 0.71, 0.999].map(at => drawn(at))).toEqual([0, 0, 1, 1, 2, 2]);
   });
 
-  it('leaves the order of the words as it is where the nucleus leaves some out', () => {
+  it('keeps the order of words if the nucleus leaves some out', () => {
     const nucleus = { temperature: 1, top_p: 0.75 };
     expect([0, 0.62, 0.63, 0.999].map(at => drawn(at, nucleus))).toEqual([1, 1, 2, 2]);
     expect([0, 0.999].map(at => drawn(at, { temperature: 1, top_p: 0.4 }))).toEqual([1, 1]);
@@ -52,7 +52,7 @@ describe('a draw', () => {
     expect(draw(unlikely, { temperature: 1, top_p: 1 }, () => 1 / 3)).toBe(1);
   });
 
-  it('takes the likeliest at temperature 0, the first of equals, and sharpens below 1', () => {
+  it('picks the likeliest word at temperature 0, the first of equals, and sharpens below 1', () => {
     expect(drawn(0.999, { temperature: 0, top_p: 1 })).toBe(1);
     expect(draw(Float64Array.from([1, 2, 2]), { temperature: 0, top_p: 1 }, () => 0.999)).toBe(1);
     // At 0.5 the shares are 4, 25 and 9 of 38.
@@ -60,7 +60,7 @@ describe('a draw', () => {
   });
 });
 
-describe('what follows', () => {
+describe('the next word', () => {
   const shares = { trigram: 0.4, bigram: 0.3, unigram: 0.2, cache: 0.1 };
   const ngram = Ngram.count(
     4,
@@ -76,13 +76,13 @@ describe('what follows', () => {
     [...ngram.logProbabilities(context, prompt)].map(Math.exp);
   const any = [3, 4, 2, 3].map(count => (count + 0.01) / 12.04);
 
-  it('depends on the word before the last, whichever it is', () => {
+  it('depends on the word before the last', () => {
     const after = Ngram.count(4, [[2, 1, 0], [3, 1, 2], [0], [0]], shares);
     const [first = 0, , second = 0] = after.logProbabilities([3, 1], []);
     expect(second).toBeGreaterThan(first);
   });
 
-  it('is counted by one word, by two, and by three', () => {
+  it('is counted after one, two and three words', () => {
     expect([...ngram.counts.unigrams]).toEqual([3, 4, 2, 3]);
     expect([...ngram.counts.bigrams]).toEqual([0, 1, 3, 1, 2, 2, 1, 3, 2, 3, 1, 1]);
     expect([...ngram.counts.trigrams]).toEqual([0, 1, 2, 2, 0, 1, 3, 1, 3, 1, 3, 1]);
@@ -107,13 +107,13 @@ describe('what follows', () => {
       any.map((each, token) => (([1 / 3, 0, 2 / 3, 0][token] ?? 0) * 0.1 + each * 0.2) / 0.3),
     ],
     ['what was never seen', [2, 0], [], any.map((each, token) => (token === 1 ? 0.6 : 0) + each * 0.4)],
-  ])('after %s has the chance of its counts', (_, context, prompt, wanted) => {
+  ])('has the probability of its counts after %s', (_, context, prompt, wanted) => {
     expect(chances(context, prompt)).toEqual(wanted.map(each => expect.closeTo(each, 9)));
   });
 });
 
 describe('the network', () => {
-  it('adds what it makes of the prompt, the last word and its bias', () => {
+  it('adds up the contributions of the prompt, the last word and its bias', () => {
     const network = new Network({ vocabulary: 3, hidden: 2 });
     expect(() => new Network({ vocabulary: 3, hidden: 2 }, new Float32Array(22))).toThrow(RangeError);
     network.prompt.set([0, 0, 0.5, 1, 0.25, 0]);
@@ -134,7 +134,7 @@ describe('the network', () => {
     expect([...logits]).toEqual([-1 + one, 0.5 + 2 * two, 1 + one + two].map(each => expect.closeTo(each, 12)));
   });
 
-  it('begins without an output, and with inputs from -1 to 1', () => {
+  it('starts with zero output, and with inputs from -1 to 1', () => {
     const { prompt, context, bias, output, outputBias } = Network.initial({ vocabulary: 40, hidden: 8 }, 3);
     for (const part of [prompt, context]) {
       expect(Math.max(...part)).toBeGreaterThan(0.9);
@@ -176,12 +176,12 @@ describe('an answer', () => {
     return { pieces, finish_reason, completion_tokens };
   };
 
-  it('comes word by word, and ends where the model ends it or at the limit', () => {
+  it('streams word by word, and ends at the model’s end or at the limit', () => {
     expect(say('red, green')).toEqual({ pieces: ['red', ',', ' green'], finish_reason: 'stop', completion_tokens: 3 });
     expect(say('a b c', [], 2)).toEqual({ pieces: ['a', ' b'], finish_reason: 'length', completion_tokens: 2 });
   });
 
-  it('ends before the first of its stops, and yields no part of a stop early', () => {
+  it('ends before its first stop sequence, and never yields part of one', () => {
     expect(say('a b c d', ['d', 'c'])).toEqual({
       pieces: ['a', ' b', ' '],
       finish_reason: 'stop',
@@ -206,14 +206,14 @@ describe('a file of numbers', () => {
     return other;
   };
 
-  it('gives its arrays by name and type', () => {
+  it('contains arrays by name and type', () => {
     const { about, floats, counts } = unpack('part', bytes);
     expect([about, [...floats('some')], [...counts('counts')]]).toEqual([{ a: 1 }, [1, 2], [3]]);
     expect(() => floats('counts')).toThrow(new CorruptFileError('The part has no array counts.'));
     expect(() => counts('some')).toThrow(new CorruptFileError('The part has no array some.'));
   });
 
-  it('says what is wrong with it', () => {
+  it('names its defects', () => {
     const said = (file: Uint8Array) => expect(() => unpack('part', file));
     said(bytes.subarray(0, 43)).toThrow('The file is cut off: 43 bytes are too few for a part.');
     said(bytes.subarray(0, 44)).toThrow('The part is damaged or cut off: its SHA-256 does not match.');
@@ -222,7 +222,7 @@ describe('a file of numbers', () => {
   });
 });
 
-it('a shuffle can end in every order', () => {
+it('shuffles into every order', () => {
   const orders = Array.from({ length: 200 }, (_, seed) => shuffled(['a', 'b', 'c'], seed).join(''));
   expect(new Set(orders)).toEqual(new Set(['abc', 'acb', 'bac', 'bca', 'cab', 'cba']));
 });

@@ -19,21 +19,21 @@ function say(model: PolicyModel, options: Partial<SamplingOptions> = {}): Genera
 }
 
 describe('words', () => {
-  it('splits words, digits and signs, and puts them together again', () => {
+  it('splits words, digits and signs, and joins them again', () => {
     const words = splitWords("Don't stop: 47, please");
     expect(words).toEqual(["don't", 'stop', ':', '4', '7', ',', 'please']);
     const text = words.map((word, index) => separatorBefore(words[index - 1], word) + word).join('');
     expect(text).toBe("don't stop: 47, please");
   });
 
-  it('reads a word that it does not know as unknown', () => {
+  it('reads an unknown word as unknown', () => {
     const vocabulary = Vocabulary.of(['tea time']);
     expect(vocabulary.encode('tea quark').map(token => vocabulary.word(token))).toEqual(['tea', '<unknown>']);
   });
 });
 
 describe('Ngram', () => {
-  it('gives probabilities that sum to 1 and prefer what followed', () => {
+  it('gives probabilities that sum to 1 and prefer what followed before', () => {
     const ngram = Ngram.count(
       5,
       [
@@ -71,7 +71,7 @@ describe('draw', () => {
     expect(third).toBeCloseTo(0.1, 1);
   });
 
-  it('takes the likeliest at temperature 0, and is flatter when hot', () => {
+  it('picks the likeliest word at temperature 0, and is flatter at a high temperature', () => {
     expect(shares(0, 1)).toEqual([1, 0, 0]);
     expect(shares(5, 1)[2] ?? 0).toBeGreaterThan(0.2);
   });
@@ -83,20 +83,20 @@ describe('draw', () => {
 });
 
 describe('the base models', () => {
-  it('differ in size and in what they say', () => {
+  it('differ in size and in their answers', () => {
     const models = baseModels.map(({ slug }) => buildBaseModel(slug));
     expect(models.length).toBeGreaterThanOrEqual(4);
     expect(new Set(models.map(model => model.network.weights.length)).size).toBe(models.length);
     expect(new Set(models.map(model => say(model).text)).size).toBe(models.length);
   });
 
-  it('say the same for the same seed, and something else for another', () => {
+  it('answer the same for the same seed, and differently for another', () => {
     const model = buildBaseModel('benchtop/reader-large');
     expect(say(model)).toEqual(say(buildBaseModel('benchtop/reader-large')));
     expect(say(model, { seed: 8 }).text).not.toBe(say(model).text);
   });
 
-  it('count what they read and said, and stop at the limit', () => {
+  it('count the words they read and write, and stop at the limit', () => {
     const model = buildBaseModel('benchtop/reader-large');
     const answer = say(model, { max_tokens: 3 });
     expect(answer).toMatchObject({ prompt_tokens: 7, completion_tokens: answer.tokens.length });
@@ -105,7 +105,7 @@ describe('the base models', () => {
     expect(answer.text).not.toMatch(/<\w+>/);
   });
 
-  it('do not end before the least number of tokens', () => {
+  it('do not end before the minimum number of tokens', () => {
     const model = buildBaseModel('benchtop/tutor-base');
     const weights = Float32Array.from(model.network.weights);
     new Network(model.network.shape, weights).outputBias[model.end] = 50;
@@ -113,7 +113,7 @@ describe('the base models', () => {
     expect([0, 2].map(min_tokens => say(ending, { min_tokens }).completion_tokens)).toEqual([0, 2]);
   });
 
-  it('follow weights that were trained', () => {
+  it('use trained weights', () => {
     const model = buildBaseModel('benchtop/tutor-base');
     const weights = Float32Array.from(model.network.weights);
     const changed = new Network(model.network.shape, weights);
@@ -122,7 +122,7 @@ describe('the base models', () => {
   });
 });
 
-it('makes the same chance of the same seed', () => {
+it('makes the same random numbers from the same seed', () => {
   const numbers = (seed: number) => Array.from({ length: 3 }, createPrng(seed).next);
   expect(numbers(1)).toEqual(numbers(1));
   expect(numbers(1)).not.toEqual(numbers(2));

@@ -47,7 +47,7 @@ function trained(name: string, steps: number) {
 
 const mean = (values: readonly number[]): number => values.reduce((sum, each) => sum + each, 0) / values.length;
 
-it('shop-prices teaches to call the tools, on questions that were not trained on', () => {
+it('shop-prices teaches tool calls, on questions outside the training set', () => {
   const { before, after } = trained('shop-prices', 30);
   const reward = (all: typeof after): number => mean(all.map(each => each.reward ?? 0));
   const calling = (all: typeof after): number => mean(all.map(({ calls }) => (calls.length > 0 ? 1 : 0)));
@@ -56,7 +56,7 @@ it('shop-prices teaches to call the tools, on questions that were not trained on
   expect(calling(after)).toBeGreaterThan(calling(before) + 0.3);
 });
 
-it('next-number is right by its grader once it counts instead of answering', () => {
+it('next-number passes once it counts instead of answering', () => {
   const { before, after } = trained('next-number', 15);
   expect(mean(before.map(each => each.reward ?? 0))).toBeLessThan(0.5);
   expect(mean(after.map(each => each.reward ?? 0))).toBeGreaterThan(0.8);

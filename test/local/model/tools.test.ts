@@ -28,7 +28,7 @@ function rollout(...texts: string[]) {
   throw new Error('The rollout has not ended');
 }
 
-describe('a text of a model', () => {
+describe('the output of a model', () => {
   it.each([
     ['look up hammer', 'hammer: four', false],
     ['Look up  HAMMER', 'hammer: four', false],
@@ -40,22 +40,22 @@ describe('a text of a model', () => {
     ['minus two 5', '-3', false],
     ['times three', 'times needs two numbers', true],
     ['times three many', 'times needs two numbers', true],
-  ])('calls: %s', (said, text, is_error) => {
+  ])('contains calls: %s', (said, text, is_error) => {
     expect(callTool(tools, said)).toMatchObject({ text, is_error });
   });
 
-  it.each(['twelve', '', 'look at the hammer', 'constructor one two'])('calls nothing: %j', said => {
+  it.each(['twelve', '', 'look at the hammer', 'constructor one two'])('contains no call: %j', said => {
     expect(callTool(tools, said)).toBeUndefined();
   });
 
-  it('calls only what the task offers', () => {
+  it('calls only tools of the task', () => {
     expect(callTool({ calculator: true }, 'look up hammer')).toBeUndefined();
     expect(callTool({ store: {} }, 'plus one two')).toBeUndefined();
   });
 });
 
 describe('a rollout with tools', () => {
-  it('earns each rewarded call once, and the rest by its answer', () => {
+  it('gets the reward of each call once, and the rest for its answer', () => {
     const { result, record } = rollout('look up hammer', 'times three four', 'twelve');
     expect(result).toMatchObject({ reward: 1, step_rewards: [0.2, 0.3, 0.5], error: null });
     expect(record.steps.map(step => step.reward)).toEqual([0.2, 0.3, 0.5]);
@@ -63,7 +63,7 @@ describe('a rollout with tools', () => {
     expect(rollout('twelve').result.reward).toBe(0.5);
   });
 
-  it('is recorded in steps: calls, results, errors and how each text ended', () => {
+  it('is recorded in steps: calls, results, errors and finish reasons', () => {
     const { record } = rollout('look up spoon', 'twelve');
     expect(record.steps).toMatchObject([
       {
@@ -89,7 +89,7 @@ describe('a rollout with tools', () => {
     expect(record).not.toHaveProperty('termination_reason');
   });
 
-  it('ends with its last step where the model never answers, keeping what its calls earned', () => {
+  it('ends with its last step if the model never answers, and keeps the rewards of its calls', () => {
     const { result, record } = rollout('look up hammer', 'look up spoon', 'look up spoon');
     expect(result).toMatchObject({ answer: null, reward: 0.2, error: null, explanation: 'no answer after 3 calls' });
     expect(record).toMatchObject({ termination_reason: 'MAX_STEPS', error: null });
@@ -97,6 +97,6 @@ describe('a rollout with tools', () => {
   });
 });
 
-it('rewards for calls are no more than 1 in all', () => {
+it('refuses rewards for calls that exceed 1 in total', () => {
   expect(toolSpec.safeParse({ rewards: { 'look up a': 0.6, 'look up b': 0.6 } }).success).toBe(false);
 });

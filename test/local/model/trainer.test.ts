@@ -43,8 +43,8 @@ function trainer(more: Partial<typeof options> = {}): Trainer {
 const colour = ({ task_id }: { task_id: string }, { text }: { text: string }): number =>
   text.startsWith(task_id.slice(4)) ? 1 : 0;
 
-describe('the way back through the network', () => {
-  it('has the slope that the difference of two losses has', () => {
+describe('backpropagation', () => {
+  it('has the slope of the difference of two losses', () => {
     const model = smallModel();
     const { network } = model;
     for (let index = 0; index < network.output.length; index += 1) network.output[index] = Math.sin(index) / 3;
@@ -78,7 +78,7 @@ describe('the way back through the network', () => {
 });
 
 describe('training', () => {
-  it('raises the reward of answers that depend on what was asked', () => {
+  it('raises the reward of answers that depend on the prompt', () => {
     const learner = trainer();
     const first = learner.step(1, tasks, colour).reward;
     for (let step = 2; step < 150; step += 1) learner.step(step, tasks, colour);
@@ -97,7 +97,7 @@ describe('training', () => {
     expect(weightsOf(1)).not.toEqual(weightsOf(2));
   });
 
-  it('resumes from what it kept as if it had not stopped', () => {
+  it('resumes from its saved state as if it had not stopped', () => {
     const whole = trainer();
     const half = trainer();
     for (let step = 1; step <= 3; step += 1) {
@@ -114,7 +114,7 @@ describe('training', () => {
     expect(resumed.model.network.weights).toEqual(whole.model.network.weights);
   });
 
-  it('stays nearer to the base model where that costs more', () => {
+  it('stays closer to the base model with a higher penalty', () => {
     const rewardWith = (klPenalty: number): number => {
       const learner = trainer({ klPenalty });
       for (let step = 1; step < 80; step += 1) learner.step(step, tasks, colour);
@@ -123,7 +123,7 @@ describe('training', () => {
     expect(rewardWith(5)).toBeLessThan(rewardWith(0) - 0.3);
   });
 
-  it('learns nothing from rewards that are all the same, and leaves ungraded answers out', () => {
+  it('learns nothing from equal rewards, and leaves ungraded answers out', () => {
     const learner = trainer({ klPenalty: 0 });
     const before = learner.model.network.weights.slice();
     expect(learner.step(1, tasks, () => 0.1).reward).toBeCloseTo(0.1);
@@ -141,7 +141,7 @@ describe('training', () => {
     expect(learner.optimizer).toBe(optimizer);
   });
 
-  it('has the same gradient whether some more answers could not be graded (V46)', () => {
+  it('has the same gradient with extra ungraded answers (V46)', () => {
     /** The norm of a first step in which only the first `graded` answers of a task get their reward. */
     const normWith = (samples: number, graded: number): number | undefined => {
       let place = -1;
@@ -154,14 +154,14 @@ describe('training', () => {
     expect(normWith(32, 16)).toBe(normWith(16, 16));
   });
 
-  it('divides by the limit of the run, and not by the longest of the batch (V46)', () => {
+  it('divides by the limit of the run, not by the longest answer of the batch (V46)', () => {
     const [short] = tasks;
     const normWith = (longest: number): number =>
       trainer({ longest }).step(1, short ? [short] : [], colour).diagnostics?.gradient_norm ?? 0;
     expect(normWith(2)).toBeCloseTo(2 * normWith(4), 9);
   });
 
-  it('says what a step did (V45)', () => {
+  it('reports the metrics of a step (V45)', () => {
     const first = trainer().step(1, tasks, colour).diagnostics;
     const size = smallModel().vocabulary.size;
     expect(first?.kl).toBeCloseTo(0, 6);
@@ -189,7 +189,7 @@ describe('training', () => {
     expect(outcome.diagnostics?.truncated).toBe(lengths.filter(Boolean).length / lengths.length);
   });
 
-  it('ends where the weights grow beyond all numbers', () => {
+  it('stops if the weights overflow', () => {
     const learner = trainer({ learningRate: 1e38 });
     const train = (): void => {
       for (let step = 1; step < 20; step += 1) learner.step(step, tasks, colour);
@@ -200,7 +200,7 @@ describe('training', () => {
 });
 
 describe('batches', () => {
-  it('go through all tasks in every epoch, in another order, and are known of any step', () => {
+  it('go through all tasks in every epoch, in another order, and can be computed for any step', () => {
     const items = ['a', 'b', 'c', 'd', 'e'];
     const batchAt = batchesOf(items, 1, 9);
     const epochs = [0, 1].map(epoch => Array.from({ length: 5 }, (_, index) => batchAt(epoch * 5 + index + 1)[0]));
@@ -210,7 +210,7 @@ describe('batches', () => {
     expect(batchesOf(items, 50, 9)(1)).toHaveLength(5);
   });
 
-  it('hold no task twice, and leave out no task for good (V49)', () => {
+  it('contain no task twice, and leave out no task forever (V49)', () => {
     const items = Array.from({ length: 11 }, (_, index) => index);
     const batchAt = batchesOf(items, 4, 3);
     const seen = new Set<number>();
@@ -225,7 +225,7 @@ describe('batches', () => {
     expect(seen.size).toBe(11);
   });
 
-  it('shuffle all tasks once in an epoch, not for each batch (V49)', () => {
+  it('shuffle all tasks once per epoch, not per batch (V49)', () => {
     const items = Array.from({ length: 100 }, (_, index) => index);
     const copied = vi.spyOn(items, Symbol.iterator);
     const batchAt = batchesOf(items, 10, 3);
@@ -233,15 +233,15 @@ describe('batches', () => {
     expect(copied).toHaveBeenCalledTimes(3);
   });
 
-  it('give advantages that sum to nothing', () => {
+  it('have advantages that sum to zero', () => {
     const advantages = advantagesOf([0, 0.5, 1, 1]);
     expect(advantages.reduce((sum, each) => sum + each, 0)).toBeCloseTo(0);
     expect(advantagesOf([0.3, 0.3])).toEqual([0, 0]);
   });
 });
 
-describe('what training keeps', () => {
-  it('is refused when it is cut off or something else', () => {
+describe('the saved state of training', () => {
+  it('is refused if it is cut off or of another kind', () => {
     const bytes = packCheckpoint({ base_model_slug: 'small', step: 1, weights: new Float32Array([1, 2]) });
     expect(() => unpackCheckpoint(bytes.slice(0, -1))).toThrow(CorruptFileError);
     expect(() => unpackOptimizer(bytes)).toThrow(CorruptFileError);

@@ -19,7 +19,7 @@ const question = { role: 'user', content: 'tell me about the fox' } as const;
 describe("OpenAI's Node client", () => {
   const client = () => new OpenAI({ baseURL: `${service.baseUrl}/v1`, apiKey: service.apiKey, maxRetries: 0 });
 
-  it('talks over several turns, with what it answered sent back unchanged', async () => {
+  it('chats over several turns, with its answers sent back unchanged', async () => {
     const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'developer', content: 'be brief' }, question];
     for (let turn = 0; turn < 3; turn += 1) {
       const answer = await client().chat.completions.create({ model, messages, temperature: 0, max_tokens: 5 });
@@ -30,7 +30,7 @@ describe("OpenAI's Node client", () => {
     expect(messages).toHaveLength(8);
   });
 
-  it('talks over several turns by streams, whose last message goes back with its nulls', async () => {
+  it('streams several turns, whose last message is sent back with its nulls', async () => {
     const messages: OpenAI.ChatCompletionMessageParam[] = [question];
     for (let turn = 0; turn < 3; turn += 1) {
       const stream = client().chat.completions.stream({ model, messages, temperature: 0, max_completion_tokens: 5 });
@@ -42,7 +42,7 @@ describe("OpenAI's Node client", () => {
     }
   });
 
-  it('gets a chunk of usage only if it asks, and every other chunk has a choice', async () => {
+  it('gets a usage chunk only if it asks, and a choice in every other chunk', async () => {
     const body = { model, messages: [question], temperature: 0, max_tokens: 4 };
     for await (const chunk of await client().chat.completions.create({ ...body, stream: true })) {
       expect(chunk.choices).toHaveLength(1);
@@ -55,14 +55,14 @@ describe("OpenAI's Node client", () => {
     for (const chunk of chunks.slice(0, -1)) expect(chunk.usage).toBeNull();
   });
 
-  it('sees the models that answer, and each of them', async () => {
+  it('lists the models, and gets each of them', async () => {
     const models = await client().models.list();
     expect(models.data.map(({ id }) => id)).toContain(model);
     expect(await client().models.retrieve(model)).toMatchObject({ id: model, object: 'model' });
     await expect(client().models.retrieve('nobody/nothing')).rejects.toMatchObject({ status: 404, param: 'model' });
   });
 
-  it('throws the class that the status is for', async () => {
+  it('throws the class that belongs to the status', async () => {
     const ask = (name: string, key = service.apiKey) =>
       new OpenAI({ baseURL: `${service.baseUrl}/v1`, apiKey: key, maxRetries: 0 }).chat.completions.create({
         model: name,
@@ -77,7 +77,7 @@ describe("Vercel's AI SDK", () => {
   const chatModel = () =>
     createOpenAICompatible({ name: 'benchtop', baseURL: `${service.baseUrl}/v1`, apiKey: service.apiKey })(model);
 
-  it('talks over several turns, whole and by streams', async () => {
+  it('chats over several turns, whole and streamed', async () => {
     const messages: ModelMessage[] = [
       {
         role: 'user',
@@ -102,7 +102,7 @@ describe("Vercel's AI SDK", () => {
 });
 
 describe('curl', () => {
-  it('gets an answer to the request of the manual', async () => {
+  it('gets an answer to the request in the manual', async () => {
     const body = {
       model,
       messages: [

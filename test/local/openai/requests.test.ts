@@ -50,7 +50,7 @@ describe('a request', () => {
     ['reasoning_effort', 'low'],
     ['service_tier', 'auto'],
     ['a_parameter_of_next_year', { any: 'value' }],
-  ])('is answered as without it: %s', async (name, value) => {
+  ])('is answered the same with this: %s', async (name, value) => {
     const { status, body } = await ask({ [name]: value });
     expect([status, body.choices?.[0].message.content]).toEqual([200, await textOf()]);
   });
@@ -62,7 +62,7 @@ describe('a request', () => {
     expect((await ask(nulls)).status).toBe(200);
   });
 
-  it('may have messages with names, parts and nulls: parts of text are read as one text', async () => {
+  it('may have messages with names, parts and nulls: parts of text are joined', async () => {
     const content = [
       { type: 'text', text: 'tell me' },
       { type: 'text', text: 'about the fox' },
@@ -87,7 +87,7 @@ describe('a request', () => {
       'messages[0].content[0].image_url',
     ],
     [{ messages: [{ role: 'assistant', tool_calls: [{ id: '1' }] }] }, 'messages[0].tool_calls'],
-  ])('is refused by name for what cannot be done here: %j', async (more, param) => {
+  ])('is refused by name for what is not supported: %j', async (more, param) => {
     for (const stream of [false, true]) {
       const { status, body } = await ask({ ...more, stream });
       expect([status, body.error.type, body.error.code]).toEqual([
@@ -100,7 +100,7 @@ describe('a request', () => {
     }
   });
 
-  it('names all that is wrong in its message, which has no context', async () => {
+  it('lists all problems in its message, which has no context', async () => {
     const { body } = await ask({ temperature: -1, messages: [], stop: 5 });
     for (const field of ['temperature', 'messages', 'stop']) expect(body.error.message).toContain(`${field}: `);
     expect(body.error.message).not.toContain('context');
@@ -110,7 +110,7 @@ describe('a request', () => {
 });
 
 describe('stop', () => {
-  it('ends the answer before it: at a word, inside of one and over two of them, whole and streamed', async () => {
+  it('ends the answer before it: at a word, within one and across two, whole and streamed', async () => {
     const whole = await textOf();
     const words = whole.split(' ');
     const [, , third = '', fourth = ''] = words;
@@ -125,7 +125,7 @@ describe('stop', () => {
     }
   });
 
-  it('loses nothing of what only began like it', async () => {
+  it('drops nothing that only starts like it', async () => {
     const whole = await textOf();
     const last = whole.split(' ').at(-1) ?? '';
     const { pieces, finish } = await streamed({ stop: `${last} and more` });
@@ -133,7 +133,7 @@ describe('stop', () => {
     expect(await textOf({ stop: ['', `${last}!`] })).toBe(whole);
   });
 
-  it('counts the tokens that were sampled, and no more are', async () => {
+  it('counts the sampled tokens, and samples no more', async () => {
     const whole = await textOf();
     const { body } = await ask({ stop: ` ${whole.split(' ')[2]}` });
     const { prompt_tokens, completion_tokens, total_tokens } = body.usage;
@@ -144,7 +144,7 @@ describe('stop', () => {
 });
 
 describe('seed and length', () => {
-  it('the same seed says the same, another one something else', async () => {
+  it('return the same for the same seed, and something else for another', async () => {
     const sample = (seed: number) => textOf({ temperature: 1, seed, max_tokens: 30 });
     const [first, again, other] = [await sample(1), await sample(1), await sample(2)];
     expect(again).toBe(first);
@@ -152,14 +152,14 @@ describe('seed and length', () => {
     expect((await ask({ seed: -1 })).status).toBe(200);
   });
 
-  it('max_completion_tokens is the limit, above max_tokens', async () => {
+  it('use max_completion_tokens as the limit, before max_tokens', async () => {
     const { body } = await ask({ max_completion_tokens: 3 });
     expect([body.usage.completion_tokens, body.choices[0].finish_reason]).toEqual([3, 'length']);
   });
 });
 
-describe('a model by its own address', () => {
-  it('answers whatever the body names', async () => {
+describe('a model at its own address', () => {
+  it('answers whatever model the body names', async () => {
     for (const path of ['benchtop/tutor-base', 'benchtop%2Ftutor-base']) {
       const answer = await service.call('POST', `/v1/playground/${path}/chat/completions`, base);
       expect([answer.status, answer.body.model]).toEqual([200, 'benchtop/tutor-base']);
@@ -204,12 +204,12 @@ describe('before an upstream server', () => {
     ],
     ['{"model":"far-away","messages":"wrong","temperature":-1,"model":"far-away"}'],
     ['{"messages":[]}'],
-  ])('a body is passed on unchanged: %s', async body => {
+  ])('passes a body on unchanged: %s', async body => {
     expect((await relayed.call('POST', '/v1/chat/completions', body)).status).toBe(200);
     expect(seen.at(-1)).toBe(body);
   });
 
-  it('its models are listed after those that are here', async () => {
+  it('lists its models after the local ones', async () => {
     const { body } = await relayed.call('GET', '/v1/models');
     expect(body.data.map(({ id }: { id: string }) => id)).toEqual(
       expect.arrayContaining(['benchtop/tutor-base', 'far-away']),
@@ -217,7 +217,7 @@ describe('before an upstream server', () => {
     expect((await relayed.call('GET', '/v1/models/far-away')).body.id).toBe('far-away');
   });
 
-  it('a caller that leaves is left out of the log, and the upstream server is left as well', async () => {
+  it('keeps an aborted call out of the log, and aborts the upstream call too', async () => {
     const log = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
     const body = '{"model":"slow","messages":[]}';
     const stop = new AbortController();

@@ -30,7 +30,7 @@ const chat = (model: string, more: object = {}, headers: Record<string, string> 
   );
 
 describe('organizations', () => {
-  it('see nothing of each other: a foreign id is an unknown one', async () => {
+  it('cannot see each other: a foreign id is an unknown one', async () => {
     const benchId = await service.readyBenchmark('opposites');
     const { body: run } = await service.call('POST', `/api/v1/eval/${benchId}/start`, {
       display_name: 'mine',
@@ -108,7 +108,7 @@ describe('organizations', () => {
 });
 
 describe('inference', () => {
-  it('has its own envelope for each of its errors', async () => {
+  it('has its own envelope for each error', async () => {
     const cases = [
       [await chat('benchtop/tutor-base', { messages: [] }), 422, 'validation_error'],
       [await chat('benchtop/tutor-base', { temperature: -1 }), 422, 'validation_error'],
@@ -132,7 +132,7 @@ describe('inference', () => {
 });
 
 describe('limits', () => {
-  it('say when to come again, in the envelope of the path', async () => {
+  it('say when to retry, in the envelope of the path', async () => {
     const limited = await startService({ rateLimit: { perSecond: 0.5, burst: 3 } });
     try {
       const ask = () => limited.call('GET', '/api/v1/datasets');
@@ -185,7 +185,7 @@ describe('limits', () => {
   });
 });
 
-describe('a program without the key', () => {
+describe('a client without the key', () => {
   const open = () => connect(Number(new URL(service.baseUrl).port), '127.0.0.1');
 
   it.each([
@@ -206,7 +206,7 @@ describe('a program without the key', () => {
     await once(socket, 'close');
   });
 
-  it('cannot keep many connections open without a request (X10)', async () => {
+  it('cannot hold many connections open without a request (X10)', async () => {
     const socket = open();
     socket.on('error', () => {});
     socket.write('GET /local/health HTTP/1.1\r\nHost: localhost\r\n');
@@ -214,7 +214,7 @@ describe('a program without the key', () => {
     expect(answer.toString()).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  it('is refused connections beyond 512, and the first of them is answered (X10)', async () => {
+  it('is refused beyond 512 connections, and the first one is answered (X10)', async () => {
     const sockets = Array.from({ length: 600 }, () => open().on('error', () => {}));
     onTestFinished(() => {
       for (const socket of sockets) socket.destroy();
@@ -329,7 +329,7 @@ describe('an upstream server', () => {
       { Authorization: `Bearer ${relayed.apiKey}`, ...headers },
     );
 
-  it('has each complete answer recorded as a step of the trajectory that the request names', async () => {
+  it('has each complete answer recorded as a step of the trajectory in the request', async () => {
     const { tid } = (await relayed.call('POST', '/api/v1/trajectories', {})).body;
     const named = { 'X-Trajectory-Id': tid };
     expect((await ask('gpt-x', false, named)).body.choices[0].message.content).toBe('cold');
@@ -361,7 +361,7 @@ describe('an upstream server', () => {
     expect(seen.length).toBe(before);
   });
 
-  it('streams through as it comes, and says so if it breaks off', async () => {
+  it('streams through as data arrives, and says so if it breaks off', async () => {
     expect((await ask('gpt-x', true)).body).toContain(': ping');
     const broken: string = (await ask('dies', true)).body;
     expect(broken).toContain('"content":"cold"');
@@ -369,7 +369,7 @@ describe('an upstream server', () => {
     expect(JSON.parse(last.replace('data: ', '')).error.code).toBe('internal_error');
   });
 
-  it('has its errors said in our words', async () => {
+  it('has its errors translated', async () => {
     const busy = await ask('busy');
     expect([busy.status, busy.body.error.code, busy.headers.get('retry-after')]).toEqual([429, 'rate_limited', '7']);
     const broken = await ask('broken');
@@ -387,14 +387,14 @@ describe('an upstream server', () => {
     ['unpaid', 'The upstream server answered 402: Insufficient credits.'],
     ['foreign', 'The upstream server answered 403: No access to this model. Check the upstream key.'],
     ['used', 'The upstream server answered 429: You exceeded your current quota.'],
-  ])('has its refusals told as such, which no retry helps: %s (B8)', async (model, message) => {
+  ])('has its refusals reported as final: %s (B8)', async (model, message) => {
     const answer = clientOf(relayed).chat.complete({ model, messages: [{ role: 'user', content: 'hi' }] });
     const error = await answer.catch((each: unknown) => each);
     expect(error).toMatchObject({ kind: 'permission', message, attempts: 1 });
     expect([isLastingRefusal(error), exitCodeOf(error)]).toEqual([true, exitCodes.forbidden]);
   });
 
-  it('samples the rollouts of an evaluation, which are graded here, with what was refused (B3)', async () => {
+  it('samples the rollouts of an evaluation, graded here, with what was refused (B3)', async () => {
     const benchId = await relayed.readyBenchmark('opposites');
     const start = (model_slug: string) =>
       relayed.call('POST', `/api/v1/eval/${benchId}/start`, { display_name: model_slug, model_slug });

@@ -30,7 +30,7 @@ function world() {
   return { evaluations, eval_run_id, record, answer };
 }
 
-it('has the mean of its rewards and their number once it is cancelled, and has done no more than that', () => {
+it('has the mean and number of its rewards once it is cancelled, and no more rollouts', () => {
   const { evaluations, eval_run_id, record, answer } = world();
   record('a', 1);
   record('b', 0.5);

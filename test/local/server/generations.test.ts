@@ -40,7 +40,7 @@ async function ingested(manifest: object) {
   return body;
 }
 
-describe('a manifest of the service’s own kind', () => {
+describe('a manifest of the service’s own format', () => {
   const ask = [{ role: 'user', content: [{ type: 'text', text: 'what is the opposite of hot?' }] }];
   const grader = { kind: 'contains', expected: 'cold' };
   const manifest = {
@@ -77,7 +77,7 @@ describe('a manifest of the service’s own kind', () => {
     foreign = await ingested(manifest);
   });
 
-  it('is taken as a whole', async () => {
+  it('is accepted as a whole', async () => {
     expect(foreign).toMatchObject({ name: 'foreign', label: 'foreign', family: '', task_count: 5, failed_tasks: [] });
     expect(await get(`benchmarks/${foreign.bench_id}`)).toMatchObject({ visibility: 'public', tags: ['nightly'] });
     const counts = { task_count: 5, by_split: { train: 2, test: 3 } };
@@ -98,7 +98,7 @@ describe('a manifest of the service’s own kind', () => {
     expect((await get(`benchmarks/${foreign.bench_id}/readiness`)).ready).toBe(true);
   });
 
-  it('is evaluated: what no grader rates has an answer and no reward, and did not fail', async () => {
+  it('is evaluated: tasks without a grader get an answer and no reward, and do not fail', async () => {
     const { body } = await post('eval', { bench_id: foreign.bench_id, base_model_slug: model });
     const run = await ended(`eval/${body.eval_run_id}`);
     expect(run).toMatchObject({
@@ -124,7 +124,7 @@ describe('a manifest of the service’s own kind', () => {
     expect(said.at(-1)).toEqual(['grader', expect.stringMatching(/^Not graded: .*llm_judge/)]);
   });
 
-  it('is trained on what can be graded, and refused if nothing can', async () => {
+  it('is trained on tasks that can be graded, and refused if there are none', async () => {
     const options = { num_steps: 1, train_batch_size: 2, samples_per_instance: 2, held_out_every: 1 };
     const { body } = await post('train', { bench_id: foreign.bench_id, base_model_slug: model, options });
     expect((await ended(`train/${body.training_run_id}`)).status).toBe('succeeded');
@@ -136,7 +136,7 @@ describe('a manifest of the service’s own kind', () => {
     expect(refused.body.error.message).toContain('no grader');
   });
 
-  it('is refused if a variable or a grader that runs here cannot be read, with its place', async () => {
+  it('is refused if a variable or a local grader is invalid, with its place', async () => {
     const { body: allocated } = await post('benchmarks/uploads', {
       files: [{ path: 'a', content_type: 'text/plain', size_bytes: 1 }],
     });
@@ -150,8 +150,8 @@ describe('a manifest of the service’s own kind', () => {
   });
 });
 
-describe('a grader in the spec of a task that only shares its kind with one that runs here', () => {
-  it('is kept, not run, and does not hinder the grader of the task itself', async () => {
+describe('a grader in a task spec of the same kind as a local one', () => {
+  it('is stored, not run, and does not affect the grader of the task itself', async () => {
     const input_messages = [{ role: 'user', content: 'what is the opposite of hot?' }];
     const theirs = { grader: { kind: 'exact', reference: 'solutions/1.txt' } };
     const tasks = [
@@ -164,7 +164,7 @@ describe('a grader in the spec of a task that only shares its kind with one that
 });
 
 describe('storage', () => {
-  it('takes a file of the type that was signed, also where the type is not sent or has a character set', async () => {
+  it('takes a file of the signed type, even if the type is not sent or has a character set', async () => {
     const files = [{ path: 'a', content_type: 'Text/Plain', size_bytes: 2 }];
     const { body } = await post('benchmarks/uploads', { files });
     const send = async (bytes: string | Uint8Array<ArrayBuffer>, headers = {}) =>
@@ -178,7 +178,7 @@ describe('storage', () => {
 });
 
 describe('an evaluation', () => {
-  it('starts under the names of every generation, with nulls, and records what it ignored', async () => {
+  it('starts with the fields of every generation, with nulls, and records what it ignored', async () => {
     const options = { disable_thinking: true, evaluation_max_samples: 2, algorithm: null, num_steps: 4 };
     const newest = {
       bench_id: benchId,
@@ -228,7 +228,7 @@ describe('an evaluation', () => {
     }
   });
 
-  it('takes what has no meaning here, and names it in the answer and in the record of the run', async () => {
+  it('takes fields that have no meaning here, and names them in the answer and in the record of the run', async () => {
     const asked = {
       model_slug: model,
       display_name: 'x',
@@ -242,21 +242,21 @@ describe('an evaluation', () => {
     expect(await get(`eval/${body.eval_run_id}`)).toMatchObject({ options: {}, ignored_options });
   });
 
-  it('takes two names of one field if they agree, and refuses them if they differ', async () => {
+  it('takes two names of one field if they agree, and refuses them otherwise', async () => {
     const both = { bench_id: benchId, model_slug: model, base_model_slug: model };
     expect((await post('eval', both)).status).toBe(200);
     const refused = await post('eval', { ...both, base_model_slug: 'benchtop/aesop-small' });
     expect([refused.status, refused.body.error.param]).toEqual([422, 'base_model_slug']);
   });
 
-  it('starts once for one Idempotency-Key at either path', async () => {
+  it('starts once per Idempotency-Key on either path', async () => {
     const headers = { 'Idempotency-Key': 'either path' };
     const first = await post('eval', { bench_id: benchId, base_model_slug: model }, headers);
     const again = await post('eval', { bench_id: benchId, base_model_slug: model }, headers);
     expect([again.status, again.body]).toEqual([200, first.body]);
   });
 
-  it('takes an empty Idempotency-Key for none (C5)', async () => {
+  it('treats an empty Idempotency-Key as none (C5)', async () => {
     const start = async (key: string) =>
       (await post('eval', { bench_id: benchId, base_model_slug: model }, { 'Idempotency-Key': key })).body.eval_run_id;
     expect(new Set([await start(''), await start(''), await start(' ')]).size).toBe(3);
@@ -279,7 +279,7 @@ describe('an evaluation', () => {
     expect([status, answer.error.param]).toEqual([422, param]);
   });
 
-  it('is deleted by its own id, and not by the benchmark of another', async () => {
+  it('is deleted by its own id, and not through another benchmark', async () => {
     const { body } = await post('eval', { bench_id: benchId, base_model_slug: model });
     const other = await service.readyBenchmark('t-words');
     const wrong = await service.call('DELETE', `/api/v1/eval/${other}/runs/${body.eval_run_id}`);
@@ -305,7 +305,7 @@ describe('an evaluation', () => {
 });
 
 describe('training', () => {
-  it('starts under older names, caps what is too long, and records what it ignored', async () => {
+  it('starts with older fields, caps large values, and records what it ignored', async () => {
     const { status, body } = await post('train', {
       bench_id: benchId,
       base_model_id: model,
@@ -362,12 +362,12 @@ describe('training', () => {
   });
 });
 
-describe('a benchmark that is named', () => {
+describe('the name of a benchmark', () => {
   const options = { num_steps: 1, train_batch_size: 1, samples_per_instance: 2 };
   const train = (benchmark_name: string, more = {}) =>
     post('train', { benchmark_name, agent_name: 'me', base_model_slug: model, options, ...more });
 
-  it('replaces its id if it is the only one of the name', async () => {
+  it('replaces its id if it is unique', async () => {
     for (const bench_id of [undefined, null, benchId]) {
       const { status, body } = await train('opposites', { bench_id });
       expect([status, body.bench_id, body.ignored_options]).toEqual([200, benchId, ['agent_name']]);
@@ -376,7 +376,7 @@ describe('a benchmark that is named', () => {
     expect([run.status, run.body.bench_id]).toEqual([200, benchId]);
   });
 
-  it('is refused if there is none of the name, or several', async () => {
+  it('is refused if no benchmark has it, or several do', async () => {
     const none = await train('nothing');
     expect([none.status, none.body.error.code]).toEqual([404, 'resource_not_found']);
     const tasks = [{ name: 'a', split: 'train', input_messages: [{ role: 'user', content: 'x' }] }];
@@ -390,7 +390,7 @@ describe('a benchmark that is named', () => {
 });
 
 describe('lists', () => {
-  it('ignore query parameters that only others know', async () => {
+  it('ignore unknown query parameters', async () => {
     const { status, body } = await service.call('GET', '/api/v1/benchmarks?include_holodeck=true&limit=1');
     expect([status, body.items.length]).toEqual([200, 1]);
     expect(body.items[0]).toMatchObject({ name: body.items[0].label, agent_id: null });
@@ -400,8 +400,8 @@ describe('lists', () => {
   });
 });
 
-describe('a trajectory of one’s own', () => {
-  it('is opened once for a key, rewarded, and completed without a reason', async () => {
+describe('an own trajectory', () => {
+  it('is opened once per key, rewarded, and completed without a reason', async () => {
     const headers = { 'Idempotency-Key': 'open once' };
     const body = { task: { name: 'quiz', conversation_id: 'talk' }, agent_id: 'agent', metadata: { try: 1 } };
     const { status, body: opened } = await post('trajectories', body, headers);
@@ -430,7 +430,7 @@ describe('a trajectory of one’s own', () => {
     expect((await post(`trajectories/${patched}/complete`, { termination_reason: 'GOLDEN_PATCH' })).status).toBe(200);
   });
 
-  it('keeps as a step each answer of a chat that names it, until it has ended', async () => {
+  it('records each answer of a chat that names it as a step, until it has ended', async () => {
     const { tid } = (await post('trajectories', {})).body;
     const chat = (id: string, stream = false) =>
       service.call(
@@ -452,7 +452,7 @@ describe('a trajectory of one’s own', () => {
     expect((await chat('unknown')).body.error.code).toBe('resource_not_found');
   });
 
-  it('is read back with texts if the document has texts', async () => {
+  it('returns the texts of the document as texts', async () => {
     const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } };
     const parts = [
       { type: 'text', text: 'look at ' },

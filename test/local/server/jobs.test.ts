@@ -39,8 +39,8 @@ async function hung(): Promise<string> {
   return runId;
 }
 
-describe('an evaluation whose model server hangs', () => {
-  it('holds up no other evaluation (V3)', async () => {
+describe('an evaluation with a hung model server', () => {
+  it('does not block other evaluations (V3)', async () => {
     const hangs = await hung();
     const local = await start('benchtop/tutor-base');
     await until(
@@ -62,7 +62,7 @@ describe('an evaluation whose model server hangs', () => {
   });
 });
 
-it('a job that waits for space on the disk says so in its record, and goes on by itself', async () => {
+it('says in the record that a job waits for disk space, and resumes it later', async () => {
   const full = vi.spyOn(JobAttempts.prototype, 'begin').mockImplementation(() => {
     throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
   });

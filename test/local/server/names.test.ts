@@ -5,7 +5,7 @@ import { endpoints } from '../../../src/contract/endpoints.ts';
 import { readBody } from '../../../src/local/server/requests.ts';
 import { readQuery } from '../../../src/local/server/validate.ts';
 
-it('names both fields where two names of one differ, in whatever order they come', () => {
+it('names both fields if two names of one differ, in either order', () => {
   const body = { display_name: 'x', base_model_slug: 'a', model_slug: 'b' };
   expect(() => readBody('startEval', body)).toThrow('model_slug: differs from base_model_slug, which is another name');
   const turned = { display_name: 'x', model_slug: 'b', base_model_slug: 'a' };
@@ -15,7 +15,7 @@ it('names both fields where two names of one differ, in whatever order they come
   expect(readBody('startEval', { ...body, model_slug: 'a' }).body).toMatchObject({ model_slug: 'a' });
 });
 
-it('reads the body of every operation by its schema in the contract', () => {
+it('reads the body of every operation by its contract schema', () => {
   const bodies = Object.values<Endpoint>(endpoints).filter(({ body }) => body !== undefined);
   expect(bodies.length).toBeGreaterThan(8);
   for (const { operation } of bodies) {
@@ -27,7 +27,7 @@ it('reads the body of every operation by its schema in the contract', () => {
   expect(() => readBody('createSecret', { name: 'KEY' })).toThrow('value');
 });
 
-it('reads numbers and booleans of a query where its schema has them', () => {
+it('reads numbers and booleans of a query by the contract schema', () => {
   const query = z.strictObject({ limit: z.optional(z.int()), all: z.optional(z.boolean()), search: z.string() });
   expect(readQuery(query, { limit: '12', all: 'false', search: '12' })).toEqual({
     limit: 12,

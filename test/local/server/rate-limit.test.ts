@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { RateLimiter } from '../../../src/local/server/rate-limit.ts';
 
-describe('the limit of a key', () => {
-  it('fills up again by the second', () => {
+describe('the rate limit of a key', () => {
+  it('refills by the second', () => {
     let now = 0;
     const limiter = new RateLimiter({ perSecond: 2, burst: 2 }, () => now);
     expect([limiter.take('a'), limiter.take('a'), limiter.take('a')]).toEqual([0, 0, 1]);
@@ -10,7 +10,7 @@ describe('the limit of a key', () => {
     expect([limiter.take('a'), limiter.take('a')]).toEqual([0, 1]);
   });
 
-  it('outlasts ten thousand others', () => {
+  it('survives ten thousand other keys', () => {
     const limiter = new RateLimiter({ perSecond: 1, burst: 1 }, () => 0);
     limiter.take('a');
     for (let key = 0; key < 20_000; key += 1) {

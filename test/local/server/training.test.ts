@@ -110,7 +110,7 @@ describe('a training run', () => {
     expect((await get(`${benchId}/runs`))[0].training_run_id).toBe(id);
   });
 
-  it('waits its turn, is cancelled before and during its work, and keeps what it has done', async () => {
+  it('waits its turn, can be cancelled before and during its work, and keeps its results', async () => {
     const first = await start({ options: endless });
     const second = await start({ options: endless });
     await until(
@@ -137,7 +137,7 @@ describe('a training run', () => {
     expect([again.status, again.body.error.code]).toEqual([409, 'run_already_terminal']);
   });
 
-  it('begins with a checkpoint of another run, and knows its base model', async () => {
+  it('starts from a checkpoint of another run, and knows its base model', async () => {
     const parent = await start();
     await ended(parent.training_run_id);
     const parent_checkpoint_id = await checkpointOf(parent.training_run_id);
@@ -155,7 +155,7 @@ describe('a training run', () => {
     expect([wrong.status, wrong.body.error.param]).toEqual([422, 'base_model_slug']);
   });
 
-  it('fails with a reason where the checkpoint that it begins with is damaged', async () => {
+  it('fails with a reason if its start checkpoint is damaged', async () => {
     // A separate seed, so that no other test's model with the same weights is in memory.
     const parent = await start({ options: { ...quick, seed: 77 } });
     await ended(parent.training_run_id);
@@ -167,7 +167,7 @@ describe('a training run', () => {
     expect(failure?.context).toMatchObject({ base_model_slug: 'benchtop/tutor-base', completed_steps: 0 });
   });
 
-  it('is started once for one Idempotency-Key', async () => {
+  it('is started once per Idempotency-Key', async () => {
     const headers = { 'Idempotency-Key': 'train-once' };
     const first = await start({}, headers);
     expect((await start({}, headers)).training_run_id).toBe(first.training_run_id);
@@ -190,7 +190,7 @@ describe('a training run', () => {
     expect([error.code, error.param]).toEqual(['validation_error', param]);
   });
 
-  it('is deleted with all that belongs to it once it has ended', async () => {
+  it('is deleted with everything it has once it has ended', async () => {
     const running = await start({ options: endless });
     const path = `/api/v1/train/${running.training_run_id}`;
     expect((await service.call('DELETE', path)).body.error.code).toBe('run_not_terminal');
@@ -203,7 +203,7 @@ describe('a training run', () => {
     expect(readdirSync(join(service.folder, 'checkpoints'))).not.toContain(running.training_run_id);
   });
 
-  it('does the same with the same seed', async () => {
+  it('gives the same result with the same seed', async () => {
     const curve = async () => {
       const { training_run_id: id } = await start({ options: { ...quick, seed: 42 } });
       await ended(id);
@@ -212,7 +212,7 @@ describe('a training run', () => {
     expect(await curve()).toEqual(await curve());
   });
 
-  it('lists its options for each model, with the defaults that a benchmark leads to', async () => {
+  it('lists its options for each model, with the defaults for a benchmark', async () => {
     const { bench_id, models } = await get(`options?bench_id=${benchId}&base_model_slug=benchtop/tutor-base`);
     expect([bench_id, models.length, models[0].base_model_slug]).toEqual([benchId, 1, 'benchtop/tutor-base']);
     const { learning_rate, num_steps } = models[0].options;
@@ -235,7 +235,7 @@ describe('a deployment', () => {
     checkpointId = await checkpointOf(runId);
   });
 
-  it('is started once for one Idempotency-Key', async () => {
+  it('is started once per Idempotency-Key', async () => {
     const start = async (role: string) => {
       const request = { checkpoint_id: checkpointId, model_slug: 'deployed-once', role };
       return (await service.call('POST', '/api/v1/deploy', request, { 'Idempotency-Key': 'deploy-once' })).body;
@@ -245,7 +245,7 @@ describe('a deployment', () => {
     expect((await start('production')).error.code).toBe('idempotency_key_reused');
   });
 
-  it('is merged, deployed, active, and answers under its slug and its own address', async () => {
+  it('is merged, deployed, active, and answers under its slug and at its own address', async () => {
     const request = { checkpoint_id: checkpointId, model_slug: 'Opposite-1', role: 'production' };
     const { body: fresh } = await service.call('POST', '/api/v1/deploy', request);
     expect(fresh).toMatchObject({ status: 'PENDING', model_slug: 'opposite-1', model_id: null, updated_at: null });
@@ -264,7 +264,7 @@ describe('a deployment', () => {
     expect(own.body.model).toBe(fresh.deployment_id);
   });
 
-  it('gives way to the next one of its slug, and returns by promotion, with its first completion', async () => {
+  it('is replaced by the next one of its slug, and restored by promotion, with its first completion time', async () => {
     const first = await deployed(checkpointId, 'shared');
     const second = await deployed(checkpointId, 'shared');
     const byId = async (id: string) => (await service.call('GET', `/api/v1/deploy/${id}`)).body;
@@ -283,7 +283,7 @@ describe('a deployment', () => {
     expect(refused.body.error.message).toMatch(new RegExp(String.raw`under its id: ${named.join(', ')}\.$`));
   });
 
-  it('for test answers by its id only', async () => {
+  it('with the role of a test answers by id only', async () => {
     const { deployment_id, is_active } = await deployed(checkpointId, 'trial', 'test');
     expect(is_active).toBe(false);
     expect((await ask('trial')).status).toBe(409);
@@ -312,7 +312,7 @@ describe('a deployment', () => {
     expect([status, failure.code, failure.context.stage]).toEqual(['FAILED', 'weights_corrupt', 'merge']);
   });
 
-  it('fails if its probe cannot be answered', async () => {
+  it('fails if its probe gets no answer', async () => {
     const run = await start({ options: { ...quick, seed: 79 } });
     await ended(run.training_run_id);
     const silent = await checkpointOf(run.training_run_id);
@@ -327,7 +327,7 @@ describe('a deployment', () => {
     expect([status, failure.code, failure.context.stage]).toEqual(['FAILED', 'probe_failed', 'deploy']);
   });
 
-  it('whose file is lost while it serves answers with an error of its own', async () => {
+  it('that loses its file while it serves answers with its own error', async () => {
     const { deployment_id } = await deployed(checkpointId, 'vanishing');
     const folder = service.folder;
     // Another process: nothing of it is in memory any more.
@@ -344,7 +344,7 @@ describe('a deployment', () => {
     expect([after.status, after.failure.code, after.is_active]).toEqual(['FAILED', 'weights_missing', false]);
   });
 
-  it('is taken away with its files, and no other answers for it', async () => {
+  it('is removed with its files, and no other answers for it', async () => {
     const { deployment_id } = await deployed(checkpointId, 'leaving');
     expect(readdirSync(join(service.folder, 'deployments'))).toContain(deployment_id);
     const { body } = await service.call('DELETE', `/api/v1/deploy/${deployment_id}`);
@@ -371,7 +371,7 @@ describe('a deployment', () => {
     [{ model_slug: 'x'.repeat(33) }, 422, 'model_slug'],
     [{ role: 'hero' }, 422, 'role'],
     [{ checkpoint_id: 'ckpt_unknown' }, 404, null],
-  ])('is refused if it cannot be: %j', async (change, status, param) => {
+  ])('is refused if invalid: %j', async (change, status, param) => {
     const body = { checkpoint_id: checkpointId, model_slug: 'fine', role: 'test', ...change };
     const answer = await service.call('POST', '/api/v1/deploy', body);
     expect([answer.status, answer.body.error.param]).toEqual([status, param]);

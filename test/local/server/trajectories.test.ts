@@ -83,7 +83,7 @@ describe('an upload', () => {
     expect(whole.reward).toBeNull();
   });
 
-  it('skips what is there already, by trace or by content', async () => {
+  it('skips what exists already, by trace or by content', async () => {
     const items = [conversation('same', { trace_id: 'twice' }), conversation('the same without a trace')];
     const first = await upload(items, 'again');
     const second = await upload(items, 'again');
@@ -91,7 +91,7 @@ describe('an upload', () => {
     expect(second.body.trajectories[0].trajectory_id).toBe(first.body.trajectories[0].trajectory_id);
   });
 
-  it('stores the good ones of a batch, and says what is wrong with each of the others', async () => {
+  it('stores the valid ones of a batch, and says what is wrong with the others', async () => {
     const { status, body } = await upload([
       conversation('good'),
       { nothing: 1 },
@@ -108,7 +108,7 @@ describe('an upload', () => {
     expect(body.trajectories[3]).toMatchObject({ status: 'error', failure: { item_index: 3 } });
   });
 
-  it('takes what other services export, with a status that is not known here', async () => {
+  it('takes exports of other services, with unknown statuses', async () => {
     const { body } = await upload([
       conversation('upper-case', { status: 'FAILED', termination_reason: 'SOMETHING_NEWER' }),
       conversation('newer', { status: 'archived' }),
@@ -137,7 +137,7 @@ describe('an upload', () => {
     };
     const samples = [1, 0, 1, 0.5, 0].map(reward => conversation('Paris', { reward }));
 
-    it('keeps each, and skips each when they come again', async () => {
+    it('keeps each, and skips each when sent again', async () => {
       expect(await counts(samples, 'equal')).toEqual([5, 0]);
       expect(await rewardsIn('equal')).toEqual([0, 0, 0.5, 1, 1]);
       expect(await counts(samples, 'equal')).toEqual([0, 5]);
@@ -167,7 +167,7 @@ describe('an upload', () => {
     });
   });
 
-  describe('of what was exported (R16)', () => {
+  describe('of an export (R16)', () => {
     const exported = async (record: object, dataset: string) => {
       const { body } = await upload([record], dataset);
       return get(`/api/v1/trajectories/${body.trajectories[0].trajectory_id}`);
@@ -179,7 +179,7 @@ describe('an upload', () => {
         Object.entries(record).filter(([name]) => !ofTheCopy.includes(name) && !name.startsWith('dataset_')),
       );
 
-    it('keeps everything that the record has', async () => {
+    it('keeps all fields of the record', async () => {
       const record = {
         messages: [{ role: 'user', content: [{ type: 'text', text: 'hi' }], tool_calls: [{ id: 'a' }], extra: 1 }],
         rollout: { status: 'completed', termination_reason: 'MAX_STEPS', harness_diagnostic: { code: 7 }, attempt: 2 },
@@ -228,7 +228,7 @@ describe('an upload', () => {
       ['without ids', {}],
       ['with a conversation', { conversation_id: 'talk' }],
       ['with a trace', { trace_id: 'trace_own' }],
-    ])('%s, is skipped in its own dataset, and a conflict once it is changed (B6)', async (name, ids) => {
+    ])('%s, is skipped in its own dataset, and a conflict once it has changed (B6)', async (name, ids) => {
       const record = conversation('z', { ...ids, rewards: [{ name: 'a', value: 1 }], policy_step: 3 });
       const { trajectory_id, ...rest } = await exported(record, name);
       // A program may write the fields in another order.
@@ -242,7 +242,7 @@ describe('an upload', () => {
       expect(changed.body.error.code).toBe('trajectory_upload_conflict');
     });
 
-    it('keeps words that are not known here, of both generations', async () => {
+    it('keeps unknown fields of both generations', async () => {
       expect(
         await exported(conversation('a', { rollout: { status: 'ARCHIVED', termination_reason: 'NEWER' } }), 'words'),
       ).toMatchObject({
@@ -276,7 +276,7 @@ describe('an upload', () => {
     });
   });
 
-  it('is refused if none can be stored, each with its failure', async () => {
+  it('is refused if none can be stored, with a failure for each', async () => {
     const { status, body } = await upload([{}, { steps: [] }]);
     expect([status, body.error.type, body.error.code]).toEqual([
       400,
@@ -289,21 +289,21 @@ describe('an upload', () => {
     expect((await upload(Array(1001).fill(conversation('x')))).body.error.code).toBe('invalid_trajectory_upload');
   });
 
-  it('is a conflict where a trace is that of another trajectory', async () => {
+  it('conflicts if a trace belongs to another trajectory', async () => {
     await upload([conversation('was', { trace_id: 'taken' })], 'conflicts');
     const { status, body } = await upload([conversation('is', { trace_id: 'taken' })], 'conflicts');
     expect([status, body.error.type, body.error.code]).toEqual([409, 'conflict_error', 'trajectory_upload_conflict']);
     expect(body.error.context.failures[0].context.trace_id).toBe('taken');
   });
 
-  it('is stored once for one Idempotency-Key', async () => {
+  it('is stored once per Idempotency-Key', async () => {
     const headers = { 'Idempotency-Key': 'upload-once' };
     const first = await upload([conversation('once')], 'keyed', headers);
     const second = await upload([conversation('once')], 'keyed', headers);
     expect(second.body).toEqual(first.body);
   });
 
-  it('fails as a whole where the disk is full, and says so (V1)', () => {
+  it('fails as a whole on a full disk, and says so (V1)', () => {
     const folder = mkdtempSync(join(tmpdir(), 'benchtop-full-'));
     const stores = openStores(folder, new Keyring(new Uint8Array(32)));
     try {
@@ -336,7 +336,7 @@ describe('a reward', () => {
   const log = (id: string, reward: object, headers = {}) =>
     service.call('POST', `/api/v1/trajectories/${id}/rewards`, { name: 'quality', ...reward }, headers);
 
-  it('counts by its weight, and is harmless when it is logged again', async () => {
+  it('counts by its weight, and is harmless when logged again', async () => {
     const id = await stored({ status: 'running', trace_id: 'rewarded' });
     expect((await log(id, { reward_id: 'a', value: 1 })).body).toEqual({
       ok: true,
@@ -354,7 +354,7 @@ describe('a reward', () => {
     expect((await log(id, { reward_id: 'd', value: 1, weight: -1 })).body.error.param).toBe('weight');
   });
 
-  it('counts beside others whose weights add up to more than a number can hold', async () => {
+  it('counts beside others even if the sum of the weights overflows', async () => {
     const rewards = [1, 0].map(value => ({ name: 'quality', value, weight: Number.MAX_VALUE }));
     const uploaded = await stored({ rewards, trace_id: 'heavy' });
     expect((await get(`/api/v1/trajectories/${uploaded}`)).reward).toBe(0.5);
@@ -363,7 +363,7 @@ describe('a reward', () => {
     expect((await get(`/api/v1/trajectories/${id}`)).reward).toBe(0.5);
   });
 
-  it('is refused once the trajectory has ended, and nothing is recorded', async () => {
+  it('is refused once the trajectory has ended, and not recorded', async () => {
     const id = await stored({ status: 'running', trace_id: 'ending' });
     const complete = (termination_reason: string) =>
       service.call('POST', `/api/v1/trajectories/${id}/complete`, { termination_reason });
@@ -382,7 +382,7 @@ describe('a reward', () => {
     expect([unknown.body.error.type, unknown.body.error.code]).toEqual(['invalid_request_error', 'resource_not_found']);
   });
 
-  it('is logged with a token that is for one trajectory only', async () => {
+  it('is logged with a token for one trajectory only', async () => {
     const id = await stored({ status: 'running', trace_id: 'tokened' });
     const other = await stored({ status: 'running', trace_id: 'tokened too' });
     const { body } = await service.call('POST', `/local/trajectories/${id}/token`);
@@ -397,7 +397,7 @@ describe('a reward', () => {
   });
 });
 
-it('gives tokens that last for a while', () => {
+it('issues tokens with a limited lifetime', () => {
   let now = 1_000_000;
   const tokens = new TrajectoryTokens(new Keyring(new Uint8Array(32).fill(1)), () => now);
   const { token } = tokens.create({ organizationId: 'org_a', trajectoryId: 'traj_b' });
@@ -409,7 +409,7 @@ it('gives tokens that last for a while', () => {
 describe('a secret', () => {
   const create = (body: object) => service.call('POST', '/api/v1/secrets', body);
 
-  it('is written and never read: not by its endpoints, not from the disk', async () => {
+  it('can be written but never read: not from its endpoints, not from the disk', async () => {
     const value = 'open sesame, please';
     const { body } = await create({ name: 'DOOR', value, description: 'to the cave' });
     expect(Object.keys(body.secret).sort()).toEqual(
@@ -440,7 +440,7 @@ describe('a secret', () => {
     expect(JSON.stringify(answer.body)).not.toContain('xxxx');
   });
 
-  it('lifts the blocker of the benchmark that needs it, and reaches the environment of its tasks', async () => {
+  it('removes the blocker of the benchmark that needs it, and is in the environment of its tasks', async () => {
     const benchId = await service.readyBenchmark('what-is-it');
     const readiness = () => get(`/api/v1/benchmarks/${benchId}/readiness`);
     expect(await readiness()).toMatchObject({ ready: false, missing_secret_names: ['QUIZ_API_KEY'] });
@@ -448,7 +448,7 @@ describe('a secret', () => {
     expect(await readiness()).toMatchObject({ ready: true, missing_secret_names: [] });
   });
 
-  it('does not hinder the repeat of a start that had it', async () => {
+  it('does not block the repeat of a start that had it', async () => {
     const benchId = await service.readyBenchmark('what-is-it');
     const { body } = await create({ name: 'QUIZ_API_KEY', value: 'k' });
     const run = { display_name: 'once', model_slug: 'benchtop/tutor-base' };
@@ -461,7 +461,7 @@ describe('a secret', () => {
   });
 });
 
-describe('content that is nested deep', () => {
+describe('deeply nested content', () => {
   const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
   const uploadText = (...trajectories: string[]) =>
     service.call('POST', '/api/v1/trajectories/upload', `{"dataset":"deep","trajectories":[${trajectories.join()}]}`);
@@ -474,7 +474,7 @@ describe('content that is nested deep', () => {
     ['upload', () => uploadText(withMetadata(deepestRequest))],
     ['upload', () => uploadText(withMessage(deepestRequest))],
     ['open', () => service.call('POST', '/api/v1/trajectories', withMessage(deepestRequest + 2))],
-  ])('is stored up to a limit, and can be read in its record and its list (%s)', async (_, store) => {
+  ])('is stored up to a limit, and returned in its record and its list (%s)', async (_, store) => {
     const { status, body } = await store();
     expect(status).toBe(200);
     const client = clientOf(service);
@@ -486,20 +486,15 @@ describe('content that is nested deep', () => {
     await client.close();
   });
 
-  it.each([deepestRequest + 1, 3_000, 10_000, 100_000])(
-    'is refused at %i levels, by the name of its place',
-    async levels => {
-      for (const trajectory of [withMetadata(levels), withMessage(levels)]) {
-        const { status, body } = await uploadText(shallow, trajectory);
-        expect([status, body.error.param]).toEqual([422, 'trajectories[1]']);
-        expect(body.error.message).toBe(
-          'trajectories[1]: is nested too deeply; a request may have at most 990 levels.',
-        );
-      }
-      const opened = await service.call('POST', '/api/v1/trajectories', withMetadata(levels + 2));
-      expect([opened.status, opened.body.error.param]).toEqual([422, 'metadata']);
-      const chat = await service.call('POST', '/v1/chat/completions', `{"messages":${nested(levels)}}`);
-      expect(chat.status).toBe(422);
-    },
-  );
+  it.each([deepestRequest + 1, 3_000, 10_000, 100_000])('is refused at %i levels, with its path', async levels => {
+    for (const trajectory of [withMetadata(levels), withMessage(levels)]) {
+      const { status, body } = await uploadText(shallow, trajectory);
+      expect([status, body.error.param]).toEqual([422, 'trajectories[1]']);
+      expect(body.error.message).toBe('trajectories[1]: is nested too deeply; a request may have at most 990 levels.');
+    }
+    const opened = await service.call('POST', '/api/v1/trajectories', withMetadata(levels + 2));
+    expect([opened.status, opened.body.error.param]).toEqual([422, 'metadata']);
+    const chat = await service.call('POST', '/v1/chat/completions', `{"messages":${nested(levels)}}`);
+    expect(chat.status).toBe(422);
+  });
 });

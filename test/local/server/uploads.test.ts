@@ -65,13 +65,13 @@ async function uploaded(files: Declared[], text = 'hello'): Promise<string> {
   return body.bench_id;
 }
 
-describe('a signed address', () => {
+describe('a signed URL', () => {
   let address: Address;
   beforeAll(async () => {
     address = (await allocate([file('data/one.txt')])).body.urls[0];
   });
 
-  it('takes the file that it is for, more than once, and nothing is listed before ingest', async () => {
+  it('takes its file, more than once, and nothing is listed before ingest', async () => {
     const { status, body } = await allocate([file('a.txt'), file('b/c.txt')]);
     expect(status).toBe(200);
     expect(body.urls.map(({ path }: Address) => path)).toEqual(['a.txt', 'b/c.txt']);
@@ -87,14 +87,14 @@ describe('a signed address', () => {
     ['type', 'text/html'],
     ['expires', String(Date.now() + 10 * uploadLifetimeMs)],
     ['signature', 'x'],
-  ])('is worth nothing with another %s', async (name, value) => {
+  ])('is invalid with another %s', async (name, value) => {
     const changed = new URL(address.url);
     changed.searchParams.set(name, value);
     const answer = await put({ ...address, url: changed.href }, 'hello');
     expect(answer).toEqual({ status: 403, code: 'SignatureDoesNotMatch' });
   });
 
-  it('is for one method, one type, one benchmark and one length', async () => {
+  it('is valid for one method, one type, one benchmark and one length', async () => {
     expect((await fetch(address.url)).status).toBe(403);
     expect((await fetch(address.url, { method: 'DELETE' })).status).toBe(403);
     expect((await put({ ...address, headers: { 'Content-Type': 'text/html' } }, 'hello')).status).toBe(403);
@@ -118,7 +118,7 @@ describe('a signed address', () => {
     expect(folders.filter(name => name.endsWith('.part'))).toEqual([]);
   });
 
-  it('has its time', async () => {
+  it('expires', async () => {
     let now = Date.now();
     const keyring = new Keyring(new Uint8Array(32));
     const uploads = new SignedUploads(keyring, new UploadFolder(service.folder), () => now);
@@ -134,7 +134,7 @@ describe('a signed address', () => {
 });
 
 describe('allocation', () => {
-  it.each(['a\ud800b', '\udc00'])('refuses %j, which no address can carry, in words (X13)', async path => {
+  it.each(['a\ud800b', '\udc00'])('refuses %j, which no URL can contain, with a message (X13)', async path => {
     const { status, body } = await allocate([file(path)]);
     expect([status, body.error?.code]).toEqual([422, 'validation_error']);
     expect(body.error.message).toContain('contains half of a surrogate pair');
@@ -149,7 +149,7 @@ describe('allocation', () => {
     },
   );
 
-  it('takes so many files in a request, more of them under the same id, and none twice', async () => {
+  it('takes a limited number of files per request, more of them under the same id, and none twice', async () => {
     const many = Array.from({ length: 201 }, (_, index) => file(`f${index}`));
     const refused = await allocate(many);
     expect([refused.status, refused.body.error.context.limit]).toEqual([422, 200]);
@@ -162,7 +162,7 @@ describe('allocation', () => {
     expect((await allocate([{ ...file('a'), size_bytes: 1e12 }])).body.error.param).toBe('files[0].size_bytes');
   });
 
-  it('knows only ids that it minted', async () => {
+  it('takes only ids that it issued', async () => {
     expect((await allocate([file('a')], 'bench_made_up')).body.error.code).toBe('resource_not_found');
     expect((await ingest('bench_made_up', { name: 'x', tasks: [task('a')] })).body.error.code).toBe(
       'resource_not_found',
@@ -171,7 +171,7 @@ describe('allocation', () => {
 });
 
 describe('ingest', () => {
-  it('makes a benchmark of what was uploaded, once; then it takes no more files', async () => {
+  it('makes a benchmark of the uploaded files, once; then it takes no more files', async () => {
     const benchId = await uploaded([file('run.sh')]);
     const manifest = { name: 'mine', family: 'test', tasks: [task('one', { files: ['run.sh'] }), task('two')] };
     const { body } = await ingest(benchId, manifest);
@@ -194,7 +194,7 @@ describe('ingest', () => {
     expect((await service.call('GET', `/api/v1/benchmarks/${benchId}/readiness`)).body.ready).toBe(true);
   });
 
-  it('names every problem with its place, slow expressions too, and stores nothing (X1)', async () => {
+  it('lists every problem with its place, slow expressions too, and stores nothing (X1)', async () => {
     const { body: allocated } = await allocate([file('here'), file('never')]);
     await put(allocated.urls[0], 'hello');
     const bad = await ingest(allocated.bench_id, {
@@ -225,7 +225,7 @@ describe('ingest', () => {
     expect((await service.call('GET', `/api/v1/benchmarks/${allocated.bench_id}`)).status).toBe(404);
   });
 
-  it('is ready only once its secrets are there, and its images fail where a file was changed', async () => {
+  it('is ready only once its secrets exist, and its images fail if a file has changed', async () => {
     const benchId = await uploaded([file('needed')]);
     const secret = { name: 'TOKEN', secret_name: 'UPLOAD_TEST_TOKEN' };
     await ingest(benchId, { name: 'needy', tasks: [task('one', { files: ['needed'], environment: [secret] })] });
@@ -261,7 +261,7 @@ describe('ingest', () => {
   });
 });
 
-describe('an upload that began before the ingest', () => {
+describe('an upload that started before the ingest', () => {
   const first = async () => {
     const { body } = await allocate([file('a.txt')]);
     return { benchId: body.bench_id as string, address: body.urls[0] as Address };
@@ -318,7 +318,7 @@ describe('an upload not ingested for a day', () => {
     for (const name of foldersOf()) utimesSync(join(uploads, name), old, old);
   }
 
-  it('goes with its id: nothing can be added to it, put into it or made of it', async () => {
+  it('is removed with its id: nothing can be added to it, or made of it', async () => {
     const { body } = await allocate([file('a'), file('b')]);
     const [first, second] = body.urls as [Address, Address];
     expect((await put(first, 'hello')).status).toBe(200);
@@ -331,7 +331,7 @@ describe('an upload not ingested for a day', () => {
     expect([answer.status, answer.body.error.code]).toEqual([404, 'resource_not_found']);
   });
 
-  it('is not hindered by files that are none of its', () => {
+  it('is removed despite files that do not belong to it', () => {
     mkdirSync(join(service.folder, 'uploads'), { recursive: true });
     const stray = join(service.folder, 'uploads', '.DS_Store');
     writeFileSync(stray, 'x');
@@ -343,7 +343,7 @@ describe('an upload not ingested for a day', () => {
     rmSync(stray);
   });
 
-  it('goes whole also where a sweep was cut short', async () => {
+  it('is removed completely even if a sweep was interrupted', async () => {
     const { body } = await allocate([file('a')]);
     const [name = ''] = foldersOf();
     renameSync(join(service.folder, 'uploads', name), join(service.folder, 'uploads', `${name}.swept`));
@@ -352,7 +352,7 @@ describe('an upload not ingested for a day', () => {
     expect(foldersOf()).toEqual([]);
   });
 
-  it('stays if it was ingested, and if it is younger', async () => {
+  it('is kept if it was ingested, or is younger', async () => {
     const ingested = await uploaded([file('a')]);
     await ingest(ingested, { name: 'kept', tasks: [task('one')] });
     age();
@@ -363,8 +363,8 @@ describe('an upload not ingested for a day', () => {
   });
 });
 
-describe('what was announced', () => {
-  it('is known file by file after a crash in the middle of a line, and the last word on a file counts', () => {
+describe('declared files', () => {
+  it('are known one by one after a crash in the middle of a line, and the last declaration counts', () => {
     const uploads = new UploadFolder(service.folder);
     uploads.declare('bench_torn', [file('a'), file('b', 'short')]);
     const folder = join(service.folder, 'uploads');
@@ -382,7 +382,7 @@ describe('what was announced', () => {
   });
 });
 
-it('a run that was started is given again for its key, also if its benchmark is not ready any more', async () => {
+it('returns the same run for its key, even if its benchmark is no longer ready', async () => {
   const benchId = await uploaded([file('a')]);
   const needs = { environment: [{ name: 'KEY', secret_name: 'SOON_GONE' }] };
   await ingest(benchId, { name: 'needs a secret', tasks: [task('one', needs)] });
@@ -407,7 +407,7 @@ it('a run that was started is given again for its key, also if its benchmark is 
   expect([again.status, again.body.eval_run_id]).toEqual([200, first.body.eval_run_id]);
 });
 
-describe('an ingest that is repeated with its key', () => {
+describe('an ingest repeated with its key', () => {
   const send = (benchId: string, tasks: object[], key = 'same') =>
     service.call(
       'POST',
@@ -416,7 +416,7 @@ describe('an ingest that is repeated with its key', () => {
       { 'Idempotency-Key': key },
     );
 
-  it('has the answer of the first, also while that is under way', async () => {
+  it('gets the answer of the first, even while that is in progress', async () => {
     const id = await uploaded([file('a.txt')]);
     const answers = await Promise.all([1, 2].map(() => send(id, [task('one')])));
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
@@ -433,7 +433,7 @@ describe('a run on a benchmark', () => {
   it.each([
     ['test', 'train', '/api/v1/train', { base_model_slug: 'benchtop/tutor-base' }],
     ['train', 'test', '/api/v1/eval', { base_model_slug: 'benchtop/tutor-base' }],
-  ])('with tasks in its %s split only is refused where it needs the %s split', async (split, other, path, body) => {
+  ])('with tasks in its %s split only is refused if it needs the %s split', async (split, other, path, body) => {
     const bench_id = await uploaded([file('a.txt')]);
     const name = `only ${split}`;
     expect((await ingest(bench_id, { name, tasks: [task('one', { split })] })).status).toBe(200);

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { expect, it, onTestFinished } from 'vitest';
 import { startService } from './running.ts';
 
-it('passes a body on as it came: compressed, with a byte order mark, with bytes that are no text', async () => {
+it('passes a body on as it came: compressed, with a byte-order mark, with invalid text', async () => {
   const seen: { bytes: Buffer; encoding: string | undefined }[] = [];
   const upstream = createServer((request, response) => {
     const parts: Buffer[] = [];

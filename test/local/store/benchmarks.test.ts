@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { ListQueryError } from '../../../src/local/store/list-page.ts';
 import { storesInMemory } from './memory.ts';
 
-it('runtimes are found by each of their texts', () => {
+it('finds runtimes by each of their texts', () => {
   const { stores, organizationId } = storesInMemory();
   const { benchmarks } = stores;
   for (const content of ['one', 'two']) {
@@ -20,7 +20,7 @@ it('runtimes are found by each of their texts', () => {
   expect(found('nowhere')).toEqual([]);
 });
 
-it('the builds that have ended are counted', () => {
+it('counts completed builds', () => {
   const { stores, organizationId } = storesInMemory();
   const { benchmarks } = stores;
   const ended = [benchmarks.endedBuilds('bench_1')];
@@ -28,7 +28,7 @@ it('the builds that have ended are counted', () => {
   expect([...ended, benchmarks.endedBuilds('bench_1')]).toEqual([0, 1]);
 });
 
-it('a page has a cursor where another follows, and takes no cursor but those of its list', () => {
+it('adds a cursor to a page if another follows, and takes only cursors of its list', () => {
   const { stores, organizationId } = storesInMemory();
   const list = (query: object) => stores.benchmarks.list(organizationId, query);
   expect(list({ limit: 1 })).toMatchObject({ has_more: false, next_cursor: null });

@@ -20,7 +20,7 @@ const folder = mkdtempSync(join(tmpdir(), 'benchtop-database-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the database', () => {
-  it('is for its user alone, also in a folder that others may look into', () => {
+  it('is readable by its user only, even in a folder that others can read', () => {
     chmodSync(folder, 0o755);
     const path = join(folder, 'benchtop.db');
     const database = new Database(path);
@@ -29,7 +29,7 @@ describe('the database', () => {
     database.close();
   });
 
-  it('brings each commit to the disk before a client is told of it', () => {
+  it('flushes each commit to disk before a client hears of it', () => {
     const database = new Database(join(folder, 'durable.db'));
     const values = ['journal_mode', 'synchronous'].map(
       name => Object.values(database.get<object>(`pragma ${name}`) ?? {})[0],
@@ -38,7 +38,7 @@ describe('the database', () => {
     database.close();
   });
 
-  it('does not let a new row take the place of another', () => {
+  it('does not let a new row replace another', () => {
     const database = new Database(':memory:');
     const row = { organization_id: 'org_a', name: 'first', created_at: '2026-01-01T00:00:00Z' };
     database.insert('organizations', row);
@@ -52,7 +52,7 @@ describe('a transaction', () => {
   const names = (database: Database) =>
     database.all<{ organization_id: string }>('select * from organizations').map(row => row.organization_id);
 
-  it('that finds the disk full fails with that error, whatever SQLite has rolled back by then (V1)', () => {
+  it('that finds the disk full fails with that error, whatever SQLite has rolled back already (V1)', () => {
     const database = new Database(join(folder, 'full.db'));
     database.insert('organizations', organization('before'));
     const { count } = database.get<{ count: number }>('select page_count as count from pragma_page_count') ?? {
@@ -75,7 +75,7 @@ describe('a transaction', () => {
     database.close();
   });
 
-  it('within another is a part of it', () => {
+  it('inside another is part of it', () => {
     const database = new Database(':memory:');
     const failing = () =>
       database.transaction(() => {
@@ -91,7 +91,7 @@ describe('the tables of an area', () => {
   const first = 'create table notes (note_id text primary key) strict';
   const second = 'alter table notes add column words text';
 
-  it('are made once, step by step, whatever the other areas have', () => {
+  it('are created once, step by step, whatever the other areas have', () => {
     const path = join(folder, 'areas.db');
     const before = new Database(path);
     before.migrateArea('notes', [first]);
@@ -106,7 +106,7 @@ describe('the tables of an area', () => {
     after.close();
   });
 
-  it('stay as they were where a step fails', () => {
+  it('are unchanged if a step fails', () => {
     const database = new Database(':memory:');
     expect(() => database.migrateArea('notes', [first, 'alter table nothing add column words text'])).toThrow();
     database.migrateArea('notes', [first, second]);
@@ -115,7 +115,7 @@ describe('the tables of an area', () => {
 });
 
 describe('the finish reason of a trajectory', () => {
-  it('is the last one of its messages, whatever was uploaded (B4)', () => {
+  it('is the last one of its messages, in any upload (B4)', () => {
     const answered = (finish_reason: unknown) => ({
       messages: [{ role: 'assistant', finish_reason }, { role: 'grader' }],
     });
@@ -164,7 +164,7 @@ describe('the ungraded steps of a training run', () => {
 });
 
 describe('the key of an organization', () => {
-  it('is the only one: a key that was replaced opens nothing', () => {
+  it('is the only valid one: a replaced key opens nothing', () => {
     const database = new Database(':memory:');
     const organization = ensureOrganization(database, 'old');
     expect(ensureOrganization(database, 'new')).toBe(organization);
@@ -174,7 +174,7 @@ describe('the key of an organization', () => {
 });
 
 describe('a deployment', () => {
-  it('that was demoted while it was in progress stays a test deployment (V2)', () => {
+  it('that was demoted while in progress stays a test deployment (V2)', () => {
     const store = new DeploymentStore(new Database(':memory:'));
     const serving = store.create('org_1', newDeployment);
     store.deploy(serving.deployment_id);
@@ -186,7 +186,7 @@ describe('a deployment', () => {
     expect(store.get('org_1', next.deployment_id)).toMatchObject({ status: 'DEPLOYED', role: 'test', is_active: 0 });
   });
 
-  it('of an older program goes on serving its slug, without a time that nothing reads', () => {
+  it('of an older program keeps serving its slug, without a time that nothing reads', () => {
     const path = join(folder, 'promoted.db');
     const older = new DatabaseSync(path);
     const version = 2;
@@ -202,7 +202,7 @@ describe('a deployment', () => {
     expect({ ...found }).toEqual(kept);
   });
 
-  it('is promoted alone, or with the demotion of another', () => {
+  it('is promoted alone, or together with the demotion of another', () => {
     const store = new DeploymentStore(new Database(':memory:'));
     const ids = ['m', 'n', 'm'].map(model_slug => {
       const { deployment_id } = store.create('org_1', { ...newDeployment, model_slug });
@@ -223,7 +223,7 @@ describe('a deployment', () => {
     expect(store.get('org_1', other)).toMatchObject({ role: 'test' });
   });
 
-  it('for production takes the place of the active one of its slug once it is deployed', () => {
+  it('for production replaces the active one of its slug once it is deployed', () => {
     const store = new DeploymentStore(new Database(':memory:'));
     const [first, second] = [store.create('org_1', newDeployment), store.create('org_1', newDeployment)];
     store.deploy(first.deployment_id);
@@ -232,7 +232,7 @@ describe('a deployment', () => {
     expect(store.get('org_1', first.deployment_id)).toMatchObject({ is_active: 0, role: 'production' });
   });
 
-  it('leaves its slug to one that was requested later, whichever is deployed first (A6)', () => {
+  it('leaves its slug to one requested later, whichever is deployed first (A6)', () => {
     const store = new DeploymentStore(new Database(':memory:'));
     const ids = ['m', 'm', 'm', 'n'].map(slug => store.create('org_1', { ...newDeployment, model_slug: slug }));
     const [first = '', second = '', third = '', other = ''] = ids.map(({ deployment_id }) => deployment_id);
@@ -246,7 +246,7 @@ describe('a deployment', () => {
   });
 });
 
-describe('answers kept for a repeat', () => {
+describe('answers stored for a retry', () => {
   it('are dropped after a week', () => {
     const database = new Database(':memory:');
     const keys = () => database.all<{ key: string }>('select key from idempotency_keys').map(({ key }) => key);
@@ -268,14 +268,14 @@ describe('answers kept for a repeat', () => {
     expect(once('key 0', () => 'again')).toBe(0);
   });
 
-  it('belong to one organization: the same key of another one is another request', () => {
+  it('belong to one organization: the same key in another is a new request', () => {
     const answers = new IdempotencyStore(new Database(':memory:'));
     const once = (organizationId: string) =>
       answers.once({ organizationId, operation: 'startEval', key: 'k', body: {} }, () => organizationId);
     expect([once('org_a'), once('org_b'), once('org_a')]).toEqual(['org_a', 'org_b', 'org_a']);
   });
 
-  it('belong to one operation: the same key for another one is another request (V15)', () => {
+  it('belong to one operation: the same key for another is a new request (V15)', () => {
     const answers = new IdempotencyStore(new Database(':memory:'));
     const once = (operation: string, body: object = {}) =>
       answers.once({ organizationId: 'org_a', operation, key: 'k', body }, () => operation);
@@ -289,7 +289,7 @@ describe('answers kept for a repeat', () => {
 });
 
 describe('a page of trajectories', () => {
-  it('leaves their steps on the disk', () => {
+  it('does not read their steps from disk', () => {
     const database = new Database(':memory:');
     const store = new TrajectoryStore(database, new DatasetStore(database));
     store.add({ organization_id: 'org_a', source: 'upload', status: 'completed', steps: [{ step_index: 0 }] });

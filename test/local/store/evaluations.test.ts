@@ -11,7 +11,7 @@ function opened(status: 'pending' | 'running' = 'running') {
   return { ...stores, organizationId, id, run };
 }
 
-it('records a rollout once, with a snapshot of what was measured', () => {
+it('records a rollout once, with a snapshot of its measurements', () => {
   const { evaluations, id } = opened();
   evaluations.record(id, [rollout('one'), rollout('two', { reward: null, error: 'no answer' })]);
   evaluations.record(id, [rollout('two'), rollout('one', { sample: 1, reward: 0 })]);
@@ -53,7 +53,7 @@ it('records nothing of a run that is not running', () => {
   expect([evaluations.firstError(id), evaluations.snapshots(id)]).toEqual(['', []]);
 });
 
-it.each(['pending', 'running'] as const)('changes its status while it is %s, and not once it has ended', status => {
+it.each(['pending', 'running'] as const)('changes its status while it is %s, but not once it has ended', status => {
   const { evaluations, id, run } = opened(status);
   expect(evaluations.setStatus(id, 'failed')).toBe(true);
   const ended = run();
@@ -63,7 +63,7 @@ it.each(['pending', 'running'] as const)('changes its status while it is %s, and
   expect(run()).toEqual(ended);
 });
 
-it('completes with the mean of the rewards, those that are missing left out', () => {
+it('completes with the mean of the rewards, without missing ones', () => {
   const { evaluations, id, run } = opened();
   evaluations.record(id, [rollout('one', { reward: 0.5 }), rollout('two', { reward: null })]);
   evaluations.complete(id);
@@ -71,7 +71,7 @@ it('completes with the mean of the rewards, those that are missing left out', ()
   expect(evaluations.counts(id)).toEqual({ scored: 1, failed: 0, ungraded: 1, mean: 0.5 });
 });
 
-it('is deleted with all that was recorded of it, by its organization alone', () => {
+it('is deleted with all its records, by its organization only', () => {
   const { evaluations, database, organizationId, id, run } = opened();
   evaluations.record(id, [rollout('one')]);
   expect(evaluations.delete('org_other', id)).toBe(false);

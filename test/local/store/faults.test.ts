@@ -67,7 +67,7 @@ describe.each(operations)('$name', operation => {
   it.each([
     ['the disk is full once', once],
     ['the disk fails for good', fromThenOn],
-  ])('is done or not done wherever %s, and the store goes on', async (_, faults) => {
+  ])('is complete or undone wherever %s, and the store continues', async (_, faults) => {
     for (let at = 1; ; at += 1) {
       const folder = copyOf(baseline, 'failed');
       const stores = open(folder);
@@ -100,7 +100,7 @@ describe.each(operations)('$name', operation => {
     }
   });
 
-  it('is done or not done where the database can grow no further', async () => {
+  it('is complete or undone if the database cannot grow', async () => {
     for (const pages of [0, 1, 2]) {
       const folder = copyOf(baseline, 'failed');
       const stores = open(folder);
@@ -121,7 +121,7 @@ describe.each(operations)('$name', operation => {
     }
   });
 
-  it('is done or not done wherever the process is killed', async () => {
+  it('is complete or undone wherever the process is killed', async () => {
     const folder = copyOf(baseline, 'killed');
     const stores = open(folder);
     const killed: string[] = [];
@@ -148,8 +148,8 @@ describe.each(operations)('$name', operation => {
   });
 });
 
-describe('a folder that is used for the first time', () => {
-  it('opens again wherever the process was killed in it', async () => {
+describe('a folder on first use', () => {
+  it('opens again wherever the process was killed', async () => {
     const folder = join(root, 'first');
     let kills = 0;
     await makeWorld(folder, () => {

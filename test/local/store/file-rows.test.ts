@@ -10,7 +10,7 @@ const item = (content: string) => ({
   steps: [{ messages: [{ role: 'user', content }] }],
 });
 
-it('are each added without reading the others (attack27 C4)', () => {
+it('adds each row without reading the others (attack27 C4)', () => {
   const { stores, organizationId } = storesInMemory();
   const { database } = stores;
   const rows = new FileRows(stores, organizationId, 'rollouts.jsonl', new Map());

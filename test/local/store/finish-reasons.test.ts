@@ -37,7 +37,7 @@ it('follows the steps of an open trajectory', () => {
   expect(finish()).toBe('stop');
 });
 
-it('makes an exported trajectory no other one, and keeps a reason of its own', () => {
+it('makes no new trajectory of an export, and keeps its own reason', () => {
   const item = { steps: answered('stop'), reward: 1 };
   expect(readUploaded({ ...item, finish_reason: 'stop' }, 0)).toEqual(readUploaded(item, 0));
   expect(readUploaded({ ...item, steps: answered(''), finish_reason: null }, 0)).toEqual(
@@ -49,7 +49,7 @@ it('makes an exported trajectory no other one, and keeps a reason of its own', (
   expect(stores.trajectories.list(organizationId, {}).items).toMatchObject([{ finish_reason: 'max_turns' }]);
 });
 
-it('is shown with the length of an answer that was cut off, which is the limit in force', () => {
+it('is shown with the length of an answer that was cut off, which is the limit', () => {
   const message = (finish_reason: string) => ({ role: 'assistant', finish_reason, completion_tokens: 16 });
   const factOf = (...reasons: string[]) =>
     trajectoryFacts(

@@ -25,8 +25,8 @@ class Service {
   }
 }
 
-describe('a job that was under way when the service ended abnormally', () => {
-  it('is resumed once, and set aside after the second time (X1)', () => {
+describe('a job in progress when the service crashed', () => {
+  it('is resumed once, and set aside after the second crash (X1)', () => {
     const service = new Service();
     service.attempts.begin('evr_1', 'evaluation');
     expect(service.restart()).toEqual(['evr_1']);
@@ -40,7 +40,7 @@ describe('a job that was under way when the service ended abnormally', () => {
     expect(service.restart()).toEqual([]);
   });
 
-  it('does not count where it was not resumed, had ended, or the service had stopped in order', () => {
+  it('does not count if it was not resumed, had ended, or the service stopped properly', () => {
     const service = new Service();
     service.attempts.begin('waits', 'training');
     service.restart();
@@ -53,7 +53,7 @@ describe('a job that was under way when the service ended abnormally', () => {
     expect(service.fail).not.toHaveBeenCalled();
   });
 
-  it('does not count where the disk was full, until the next attempt', () => {
+  it('does not count if the disk was full, until the next attempt', () => {
     const service = new Service();
     for (let end = 0; end < 3; end += 1) {
       service.attempts.begin('evr_1', 'evaluation');
@@ -66,7 +66,7 @@ describe('a job that was under way when the service ended abnormally', () => {
     expect(service.restart()).toEqual([]);
   });
 
-  it('goes on as long as the service ends elsewhere', () => {
+  it('continues as long as the service crashes elsewhere', () => {
     const service = new Service();
     for (const steps of [0, 3, 4, 9]) {
       service.attempts.begin('trn_1', 'training');

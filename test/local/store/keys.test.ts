@@ -6,7 +6,7 @@ import { storesInMemory } from './memory.ts';
 
 const master = (byte: number) => new Keyring(new Uint8Array(32).fill(byte));
 
-it('a sealed value is opened for its owner and with its key alone, and as it was', () => {
+it('opens a sealed value for its owner and with its key only, unchanged', () => {
   const [keys, others] = [master(1), master(2)];
   const sealed = keys.seal('org_1 sec_1', 'pässword');
   expect(keys.open('org_1 sec_1', sealed)).toBe('pässword');
@@ -25,7 +25,7 @@ it('a sealed value is opened for its owner and with its key alone, and as it was
   }
 });
 
-it('a signature is of one use, of all its parts and of one key', () => {
+it('signs for one purpose, all parts and one key', () => {
   const keys = master(1);
   const signature = keys.sign('upload', ['a', 1]);
   expect(keys.verify('upload', ['a', 1], signature)).toBe(true);
@@ -36,7 +36,7 @@ it('a signature is of one use, of all its parts and of one key', () => {
   expect(master(2).verify('upload', ['a', 1], signature)).toBe(false);
 });
 
-it('what an earlier version has signed and sealed with a key stays good', () => {
+it('keeps values valid that an earlier version signed and sealed', () => {
   const keyOf = (use: string) =>
     new Uint8Array(hkdfSync('sha256', new Uint8Array(32).fill(1), '', `benchtop ${use}`, 32));
   for (const use of ['upload', 'benchmark', 'trajectory', 'settings'] as const) {
@@ -50,14 +50,14 @@ it('what an earlier version has signed and sealed with a key stays good', () => 
   expect(master(1).open('org_1 sec_1', Buffer.concat([nonce, cipher.getAuthTag(), text]))).toBe('value');
 });
 
-it('a key has 32 bytes', () => {
+it('has 32 bytes', () => {
   for (const length of [0, 31, 33])
     expect(() => new Keyring(new Uint8Array(length))).toThrow(
       new RangeError(`The key of the data folder has ${length} bytes instead of 32.`),
     );
 });
 
-it('a secret keeps its id and date where its value is replaced, and is of its organization', () => {
+it('keeps the id and date of a secret whose value is replaced, in its organization only', () => {
   const { stores } = storesInMemory();
   const { secrets } = stores;
   const first = secrets.put('org_1', { name: 'TOKEN', value: 'é', description: 'one' });

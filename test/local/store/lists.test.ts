@@ -121,7 +121,7 @@ function opened(name: keyof typeof lists) {
 }
 
 describe.each(Object.keys(lists) as (keyof typeof lists)[])('the list of %s', name => {
-  it('is sorted by each of its fields, both ways, page by page', () => {
+  it('sorts by each of its fields, in both directions, page by page', () => {
     const { ids, listed, sorts, first, second } = opened(name);
     for (const sort of sorts) {
       expect([sort, ids({ sort, order: 'asc' })]).toEqual([sort, [first, second]]);
@@ -141,7 +141,7 @@ describe.each(Object.keys(lists) as (keyof typeof lists)[])('the list of %s', na
     );
   });
 
-  it('is found by each of its texts, whatever their case, and by nothing of another organization', () => {
+  it('finds rows by each of their texts, in any case, and nothing of another organization', () => {
     const { ids, listed, searches, rows, first } = opened(name);
     for (const field of searches)
       expect([field, ids({ search: String(rows[0]?.[field]).toUpperCase() })]).toEqual([field, [first]]);
@@ -150,7 +150,7 @@ describe.each(Object.keys(lists) as (keyof typeof lists)[])('the list of %s', na
   });
 });
 
-it('a cursor is of one order of a list', () => {
+it('binds a cursor to one order of a list', () => {
   const { listed } = opened('secrets');
   const { next_cursor: cursor } = listed({ limit: 1 });
   for (const other of [{ sort: 'name' }, { order: 'asc' }])
@@ -160,7 +160,7 @@ it('a cursor is of one order of a list', () => {
   expect(() => listed({ cursor: 'e30' })).toThrow('This cursor is not from this list.');
 });
 
-it('a page has 25 rows if no number is asked for, and all columns if none are named', () => {
+it('returns 25 rows per page if no number is requested, and all columns if none are named', () => {
   const { stores } = storesInMemory();
   for (let index = 0; index < 26; index += 1)
     stores.secrets.put('org_1', { name: `S${index}`, value: 'v', description: '' });

@@ -95,7 +95,7 @@ it.each<[why: string, rewards: [value: number, weight: number][], mean: number |
     ],
     0.85,
   ],
-])('is their weighted mean where %s', (_, rewards, mean) => {
+])('is the weighted mean if %s', (_, rewards, mean) => {
   expect(weightedMean(rewards.map(([value, weight]) => ({ value, weight })))).toBe(mean);
 });
 
@@ -130,7 +130,7 @@ describe('a live trajectory', () => {
   });
 
   it.each([{ value: 0 }, { name: 'other' }, { weight: 2 }, { explanation: '' }])(
-    'refuses another reward by the id of one: %j',
+    'refuses a different reward with the id of another: %j',
     other => {
       const { row, log } = opened();
       log();
@@ -157,7 +157,7 @@ describe('a live trajectory', () => {
     expect(row()).toMatchObject({ status, termination_reason: reason, reward: 1 });
   });
 
-  it('keeps the rewards that it came with in their order, before those that are logged', () => {
+  it('keeps its initial rewards in order, before those logged later', () => {
     const { database, id, log } = opened();
     log({ reward_id: 'rwd_a' });
     const uploaded = { name: 'n', value: 0, weight: 1, explanation: '' };
@@ -173,7 +173,7 @@ describe('a live trajectory', () => {
   });
 });
 
-it('refusals are called by their names where they are printed', () => {
+it('names refusals when it prints them', () => {
   expect([new TrajectoryTerminal('a'), new RewardIdTaken('b')].map(String)).toEqual([
     'TrajectoryTerminal: a',
     'RewardIdTaken: b',

@@ -42,7 +42,7 @@ it('is that of the last failed call, so that rollouts are counted by it', () => 
   ]);
 });
 
-it('follows the steps of an open trajectory, and makes an exported one no other one', () => {
+it('follows the steps of an open trajectory, and makes no new one of an export', () => {
   const { stores, organizationId } = storesInMemory();
   const { trajectories } = stores;
   const id = trajectories.add({ organization_id: organizationId, source: 'live', status: 'running', steps: [] });

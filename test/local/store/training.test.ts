@@ -23,13 +23,13 @@ function opened() {
   return { ...stores, organizationId, run, id, record };
 }
 
-it('has an id of its kind', () => {
+it('has an id with the prefix of its kind', () => {
   const { id, training } = opened();
   expect(id).toMatch(/^trn_/);
   expect([training.status(id), training.status('trn_gone')]).toEqual(['running', undefined]);
 });
 
-it('has ended at the time of its last change, and only once it has ended', () => {
+it('has the time of its last change as its end, only once it has ended', () => {
   const { training, organizationId, id } = opened();
   const times = () => {
     const { completed_at, updated_at } = training.get(organizationId, id) ?? {};
@@ -42,7 +42,7 @@ it('has ended at the time of its last change, and only once it has ended', () =>
   expect(times()).toEqual({ completed_at: expect.stringMatching(/^\d{4}-.*Z$/), isOfNow: true });
 });
 
-it('is at the step that was recorded last, also while steps are repeated (B3)', () => {
+it('is at the last recorded step, even while steps are repeated (B3)', () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   onTestFinished(() => void vi.useRealTimers());
   const { training, id, record } = opened();
@@ -55,7 +55,7 @@ it('is at the step that was recorded last, also while steps are repeated (B3)', 
   expect(at).toEqual([0, 1, 2, 3, 1, 2]);
 });
 
-it('keeps a point of each step, the newest if it is repeated', () => {
+it('keeps a point for each step, the newest if it is repeated', () => {
   const { training, id, record } = opened();
   expect([training.completedSteps(id), training.diagnostics(id), training.stepRewards(id, 1)]).toEqual([
     0,
@@ -77,7 +77,7 @@ it('keeps a point of each step, the newest if it is repeated', () => {
   expect(training.stepRewards(id, 3)).toBeUndefined();
 });
 
-it('its rollouts are in a dataset of its benchmark, and found by their task', () => {
+it('has its rollouts in a dataset of its benchmark, found by task', () => {
   const { trajectories, datasets, organizationId, record } = opened();
   record(1);
   expect(datasets.list(organizationId, {}).items).toMatchObject([{ display_name: 'Training of base' }]);
@@ -85,13 +85,13 @@ it('its rollouts are in a dataset of its benchmark, and found by their task', ()
   expect([found('one'), found('two')]).toEqual([1, 0]);
 });
 
-it('counts the steps in a row that could not be graded', () => {
+it('counts consecutive steps that could not be graded', () => {
   const { training, id, record } = opened();
   for (const [index, reward] of [null, 0.5, null, null].entries()) record(index + 1, reward);
   expect([1, 2, 3, 4].map(step => training.ungradedUpTo(id, step))).toEqual([1, 0, 1, 2]);
 });
 
-it('has the checkpoints that were committed, in the order of their steps', () => {
+it('lists committed checkpoints in order of their steps', () => {
   const { training, organizationId, run, id } = opened();
   training.commit(run, 2, files);
   training.commit(run, 1, files);
@@ -103,7 +103,7 @@ it('has the checkpoints that were committed, in the order of their steps', () =>
   expect(training.allCheckpoints().map(({ step_index }) => step_index)).toEqual(expect.arrayContaining([1, 2]));
 });
 
-it('keeps what was recorded of a step until it is repeated (B4)', () => {
+it('keeps the records of a step until it is repeated (B4)', () => {
   const { training, run, id, record, database } = opened();
   for (const step of [1, 2]) {
     record(step);
@@ -125,7 +125,7 @@ it('keeps what was recorded of a step until it is repeated (B4)', () => {
   ]);
 });
 
-it('is deleted with all that was recorded of it, and nothing is recorded of it after that', () => {
+it('is deleted with all its records, and nothing is recorded afterwards', () => {
   const { training, run, id, record, database } = opened();
   const write = (): void => {
     record(1);
@@ -139,7 +139,7 @@ it('is deleted with all that was recorded of it, and nothing is recorded of it a
     expect(database.all(`select * from ${table}`)).toEqual([]);
 });
 
-it('is needed by unfinished work that begins with a checkpoint of it', () => {
+it('is in use while unfinished work starts from its checkpoint', () => {
   const { training, evaluations, deployments, organizationId, run, id } = opened();
   training.commit(run, 1, files);
   const parent_checkpoint_id = training.checkpoints(id)[0]?.checkpoint_id ?? '';

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { storesInMemory } from './memory.ts';
 
-it('are read step by step, in pieces of a bounded size', () => {
+it('are read step by step, in chunks of limited size', () => {
   const { trajectories } = storesInMemory().stores;
   const content = 'x'.repeat(10_000);
   const steps = Array.from({ length: 100 }, () => ({ messages: [{ role: 'tool', content }] }));

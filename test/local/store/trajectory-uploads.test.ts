@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { storesInMemory } from './memory.ts';
 
-it('each has its place, whether it was stored, and the ids that it is found by', () => {
+it('reports the position of each, whether it was stored, and the ids it is found by', () => {
   const { stores, organizationId } = storesInMemory();
   const item = (content: string) => ({
     trace_id: undefined,
@@ -23,7 +23,7 @@ it('each has its place, whether it was stored, and the ids that it is found by',
   expect(other?.trajectory_id).not.toBe(first?.trajectory_id);
 });
 
-it('other rewards make another trajectory', () => {
+it('makes another trajectory of other rewards', () => {
   const { stores, organizationId } = storesInMemory();
   const untold = { reward_id: undefined, created_at: undefined, weight: 1, explanation: '', details: {} };
   const item = (reward: number) => ({

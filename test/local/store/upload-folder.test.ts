@@ -52,7 +52,7 @@ it.runIf(existsSync(descriptors))('closes the file of a refused upload, and remo
   expect(stored.filter(name => name.endsWith('.part'))).toEqual([]);
 });
 
-it('knows no files of an upload that was removed, or never started', () => {
+it('finds no files of an upload that was removed, or never started', () => {
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-unknown-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   expect(new UploadFolder(folder).declared('bench_1')).toEqual([]);
@@ -75,7 +75,7 @@ describe('the files of an upload', () => {
     return { uploads, root, receive };
   }
 
-  it('are those that were declared, by path, the last of each; a line that was cut off is none', () => {
+  it('are the declared ones, by path, the last of each; a line that was cut off is ignored', () => {
     const { uploads, root } = opened();
     uploads.declare('bench_1', [file('b'), file('a'), file('c')]);
     const [folder = ''] = readdirSync(root);
@@ -85,7 +85,7 @@ describe('the files of an upload', () => {
     expect([uploads.has('bench_1'), uploads.has('bench_2')]).toEqual([true, false]);
   });
 
-  it('are known by their bytes', async () => {
+  it('are identified by their bytes', async () => {
     const { uploads, receive } = opened();
     uploads.declare('bench_1', [file('a')]);
     expect([uploads.size('bench_1', 'a'), await uploads.hash('bench_1', 'a')]).toEqual([undefined, undefined]);
@@ -106,7 +106,7 @@ describe('the files of an upload', () => {
     expect(await uploads.hash('bench_1', 'a')).toBe(sha256('abc'));
   });
 
-  it('are not replaced while any of several readers is at work, nor once they are ingested', async () => {
+  it('are not replaced while any reader works, nor after ingest', async () => {
     const { uploads, receive } = opened();
     uploads.declare('bench_1', [file('a')]);
     const [first, second] = [Promise.withResolvers<string>(), Promise.withResolvers<string>()];

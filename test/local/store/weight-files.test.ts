@@ -22,7 +22,7 @@ function errorOf(read: () => unknown): unknown {
   }
 }
 
-it('is written into a folder of its own, for its user alone, and read back', () => {
+it('is written into its own folder, for its user only, and read back', () => {
   const hash = writeDurably(path, Buffer.from('weights'));
   expect(readFileSync(path, 'utf8')).toBe('weights');
   expect(statSync(join(folder, 'trn_1')).mode & 0o777).toBe(0o700);
@@ -40,7 +40,7 @@ it('is missing if it cannot be read', () => {
   });
 });
 
-it('is corrupt if it is not what was written, or something else', () => {
+it('is corrupt if it has changed, or is something else', () => {
   const hash = writeDurably(path, Buffer.from('weights'));
   const another = errorOf(() =>
     readVerifiedAs({ path, hash }, () => {

@@ -37,7 +37,7 @@ it('keeps the weights and the state of every checkpoint, and nothing else of its
   ]);
 });
 
-it('removes the folder of a run that has no checkpoint, and of a deployment that is gone', () => {
+it('removes the folder of a run without a checkpoint, and of a deployment that is gone', () => {
   put(weights.checkpoint('trn_1', 1));
   put(weights.checkpoint('trn_2', 1));
   put(weights.serving('dep_1'));
@@ -54,7 +54,7 @@ it('removes the folder of a run that has no checkpoint, and of a deployment that
   ]);
 });
 
-it('removes the files of one run or deployment, also if there are none', () => {
+it('removes the files of one run or deployment, even if there are none', () => {
   put(weights.checkpoint('trn_1', 1));
   put(weights.serving('dep_1'));
   for (let time = 0; time < 2; time += 1) {
@@ -64,7 +64,7 @@ it('removes the files of one run or deployment, also if there are none', () => {
   expect(left()).toEqual(['checkpoints', 'deployments']);
 });
 
-it('finds nothing to remove where nothing was written', () => {
+it('finds nothing to remove if nothing was written', () => {
   weights.sweep([{ training_run_id: 'trn_1', step_index: 1 }], ['dep_1']);
   expect(left()).toEqual([]);
 });
