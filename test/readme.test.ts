@@ -15,7 +15,7 @@ describe('README', () => {
     expect(readme).toBe(withBlocks(readme));
   });
 
-  it('names no package of a registry while there is none, nor can it be published by mistake', () => {
+  it('names no registry package while there is none, and cannot be published by mistake', () => {
     const { private: isPrivate } = JSON.parse(readFileSync('package.json', 'utf8'));
     expect(isPrivate === true).toBe(published === undefined);
     const commands = (name?: string) => [...installWays(name).flatMap(([, lines]) => lines), ...workflowSteps(name)];
@@ -30,26 +30,26 @@ describe('README', () => {
     expect(readme).not.toMatch(named);
   });
 
-  it('links to files that are there', () => {
+  it('links to existing files', () => {
     const paths = [...readme.matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map(([, path = '']) => path);
     expect(paths).toContain('docs/benchtop.svg');
     expect(paths.filter(path => !existsSync(path))).toEqual([]);
   });
 
-  it('shows settings that are read without a warning, with the usual mode of a file', async () => {
+  it('shows settings that are read without a warning, with the usual file mode', async () => {
     const example = examples.find(({ path }) => path === 'config.json');
     const path = join(await temporaryFolder(), 'config.json');
     await writeFile(path, example?.text ?? '', { mode: 0o644 });
     expect(readSettings(path)).toMatchObject({ settings: { defaultProfile: 'prod' }, warnings: [] });
   });
 
-  it('asks for the Node that the package asks for, and the changelog begins with its version', () => {
+  it('names the Node that the package requires, and the changelog starts with its version', () => {
     const { engines, version } = JSON.parse(readFileSync('package.json', 'utf8'));
     expect(readme).toContain(`needs [Node](https://nodejs.org) ${engines.node.replace('>=', '')} or newer`);
     expect(/^## (\S+)/m.exec(readFileSync('CHANGELOG.md', 'utf8'))?.[1]).toBe(version);
   });
 
-  it('shows every kind of grader, as the local service takes it', () => {
+  it('shows every kind of grader, as the local service accepts it', () => {
     const rows = [...readme.matchAll(/^\| `(\{"kind".*?\})` /gm)].map(([, text = '']) => text.replaceAll('\\|', '|'));
     const kinds = rows.map(text => graderSpec.parse(JSON.parse(text)).kind);
     expect(kinds).toEqual(graderSpec.def.options.map(option => [...option.shape.kind.def.values][0]));

@@ -38,7 +38,7 @@ const bad = trajectoryOf([
   [['tool', 'duplicate']],
 ]);
 
-it('pairs messages by role around what is equal, and finds the first difference', () => {
+it('pairs messages by role around equal ones, and finds the first difference', () => {
   const { pairs, first, differing } = alignmentOf(good, bad);
   expect(pairs.map(({ left, right, isEqual }) => [left?.role, right?.role, isEqual])).toEqual([
     ['user', 'user', true],
@@ -78,7 +78,7 @@ const calling = (...words: readonly string[]): Trajectory =>
 const saidIn = ({ pairs }: ReturnType<typeof align>) =>
   pairs.map(({ left, right, isEqual }) => [left?.text, isEqual ? '=' : right?.text]);
 
-it('shows what both did at the first difference, also where one of them does it later', () => {
+it('shows what both did at the first difference, even if one of them did it later', () => {
   const right = calling('torch', 'bread', 'cheese', 'salt');
   expect(saidIn(alignmentOf(calling('cheese', 'salt'), right)).slice(0, -1)).toEqual([
     ['What do cheese and torch cost?', '='],
@@ -103,7 +103,7 @@ it('names the steps of both sides whose equal messages it folds', () => {
   ]);
 });
 
-it('gives a message that only one step has nothing beside it, and pairs the rewards', () => {
+it('leaves the place beside a message of only one step empty, and pairs the rewards', () => {
   const one = trajectoryOf([
     [
       ['assistant', 'look'],
@@ -123,7 +123,7 @@ it('gives a message that only one step has nothing beside it, and pairs the rewa
   expect(saidIn(alignmentOf(ended, other)).slice(-2)).toEqual([[undefined, 'nothing there'], rewards]);
 });
 
-it('counts the other rollouts that say the same where the difference begins', () => {
+it('counts the other rollouts that say the same at the start of the difference', () => {
   const others = [bad, bad, good, trajectoryOf([[['user', 'another']]])].map(messagesOf);
   expect(likeFirstDifference(alignmentOf(good, bad), others)).toEqual({ left: 1, right: 2 });
   expect(likeFirstDifference(alignmentOf(good, good), others)).toBeUndefined();
@@ -221,7 +221,7 @@ it('keeps every message of both sides in order, at any width', () => {
   );
 });
 
-it('lays out only a part of a long message, around its first difference, and says how much is left out', () => {
+it('shows only the part of a long message around its first difference, and how much is left out', () => {
   const long = (end: string): Trajectory => trajectoryOf([[['tool', `${'line\n'.repeat(10_000)}${end}`]]]);
   const { lines } = sideBySide(alignmentOf(long('one'), long('two')), { width: 120, columns: 2, all: false });
   expect(lines.length).toBeLessThan(1_500);
@@ -230,7 +230,7 @@ it('lays out only a part of a long message, around its first difference, and say
   expect(shown.some(text => /^… \d+ characters before$/.test(text ?? ''))).toBe(true);
 });
 
-it('stands at the sentence that differs, deep in a message of any form, with the equal lines around it folded', () => {
+it('starts at the sentence that differs, deep in a message of any kind, with the equal lines around it folded', () => {
   const sentences = (count: number, from = 0): string[] =>
     Array.from({ length: count }, (_, index) => `Sentence ${from + index} says the same.`);
   for (const between of ['\n', ' ']) {
@@ -262,7 +262,7 @@ it('stands at the sentence that differs, deep in a message of any form, with the
   }
 });
 
-it('names the roles of both sides in a single column, where they differ', () => {
+it('names the roles of both sides in one column if they differ', () => {
   const failing = (is_error: boolean): Trajectory => ({
     ...{
       trajectory_id: 'traj',
@@ -276,7 +276,7 @@ it('names the roles of both sides in a single column, where they differ', () => 
   expect(lines[0]?.left?.text).toBe('step 0  tool, step 0  tool (error)');
 });
 
-it('shows the finish reason and the tokens of both sides, also where they are the same (A1)', () => {
+it('shows the finish reason and the tokens of both sides, even if equal (A1)', () => {
   const answer = (content: string, more: object): Trajectory => ({
     ...{ trajectory_id: 't', reward: 0 },
     steps: [{ step_index: 0, messages: [{ role: 'assistant', content, prompt_tokens: 3, ...more }] }],

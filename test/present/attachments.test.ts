@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { describeBinary } from '../../src/present/attachments.ts';
 import { inTime } from '../in-time.ts';
 
-it('names base64 that ends in line ends, and reads a text once', () => {
+it('recognises base64 that ends with line breaks, and reads a text once', () => {
   const encoded = 'aB3/'.repeat(600);
   expect(describeBinary(`${encoded}aA==\r\n \n`)).toBe('base64 1.8 KB');
   expect(describeBinary(`${encoded}a-b`)).toBeUndefined();

@@ -29,12 +29,12 @@ const stepsOf = (rollout: (task: number, sample: number, step: number) => AuditR
 const found = (steps: readonly AuditStep[]) => audit({ trainer: [], heldOut: [], steps, range });
 
 describe('the audit', () => {
-  it('finds nothing if some of the rollouts are right', () => {
+  it('finds nothing if some of the rollouts are correct', () => {
     expect(found(stepsOf(() => ({})))).toEqual([]);
     expect(found([])).toEqual([]);
   });
 
-  it('finds a reward that can be told from the length, and names the longest rollouts', () => {
+  it('finds a reward that follows length, and names the longest rollouts', () => {
     const [finding] = found(
       stepsOf((task, sample) => ({ reward: sample / 4, completion_tokens: 100 - 10 * task + sample })),
     );
@@ -47,7 +47,7 @@ describe('the audit', () => {
     ).toEqual([]);
   });
 
-  it('takes rollouts without a task for no task (B7)', () => {
+  it('does not treat rollouts without a task as one task (B7)', () => {
     const tokens = (task: number, sample: number) => ({ reward: sample / 4, completion_tokens: 10 * task + sample });
     expect(found(stepsOf((task, sample) => ({ ...tokens(task, sample), task_id: null })))).toEqual([]);
     expect(found(stepsOf((_, sample) => ({ ...tokens(0, sample), task_id: '' })))).toEqual([]);
@@ -60,7 +60,7 @@ describe('the audit', () => {
     expect(textsToRead(stepsOf(() => ({ task_id: undefined })))).toHaveLength(24);
   });
 
-  it('finds one answer to many questions, or none at all', () => {
+  it('finds one answer to many questions, or no answers at all', () => {
     const [same] = found(stepsOf(() => ({ answer: 'Yes!' })));
     expect(same).toMatchObject({ kind: 'answer', of: 96 });
     expect(same?.words).toBe('8 of 8 questions got the same answer, "yes": 100% of 96 answers read, in steps 1 to 3');
@@ -70,14 +70,14 @@ describe('the audit', () => {
     expect(found(stepsOf((task, sample) => ({ answer: task % 3 === 0 ? 'no' : `yes ${task} ${sample}` })))).toEqual([]);
   });
 
-  it('finds a short answer to most questions, and not one of two that are as frequent', () => {
+  it('finds a short answer to most questions, but not one of two equally frequent ones', () => {
     const [nine] = found(stepsOf((task, sample) => ({ answer: sample < 2 ? '9' : `9 and ${task} ${sample}` })));
     expect(nine?.words).toBe('8 of 8 questions got the same answer, "9": 50% of 96 answers read, in steps 1 to 3');
     expect(found(stepsOf((_, sample) => ({ answer: sample < 2 ? 'yes' : 'no' })))).toEqual([]);
     expect(found(stepsOf((task, sample) => ({ answer: task < 5 ? '9' : `${task} ${sample}` })))).toEqual([]);
   });
 
-  it('finds answers that were cut off and pass, unless the reward is a share', () => {
+  it('finds cut-off answers that pass, unless the reward is partial', () => {
     const cut = (reward: number, whole = reward) =>
       stepsOf(task => (task < 6 ? { finish_reason: 'length', reward } : { finish_reason: 'stop', reward: whole }));
     const [finding] = found(cut(1));
@@ -97,7 +97,7 @@ describe('the audit', () => {
     expect(found(stepsOf(() => ({ reward: 1, finish_reason: 'stop' })))).toEqual([]);
   });
 
-  it('takes a reward for a share if the newest rewards are partial, whatever the earlier ones were', () => {
+  it('treats a reward as partial if the newest rewards are, whatever the earlier ones were', () => {
     const withPartial = (partial: number) =>
       stepsOf((task, sample, step) => ({
         finish_reason: 'length',
@@ -110,7 +110,7 @@ describe('the audit', () => {
     expect(finding?.words).toContain('95.8% of these get the highest reward');
   });
 
-  it('finds answers that repeat themselves, and tasks that ask the same', () => {
+  it('finds answers that repeat themselves, and duplicate tasks', () => {
     const [repeated] = found(stepsOf((task, sample) => ({ answer: `${`go${task} `.repeat(8)}end${sample}` })));
     expect(repeated).toMatchObject({ kind: 'repetition', of: 96 });
     const [asked] = found(stepsOf(task => ({ question: `question ${task % 2}` })));
@@ -119,7 +119,7 @@ describe('the audit', () => {
     );
   });
 
-  it('tells a reward that never comes from one that hardly ever comes', () => {
+  it('tells a reward that never comes from one that rarely comes', () => {
     expect(found(stepsOf(() => ({ reward: 0 }))).map(({ kind }) => kind)).toEqual(['never']);
     expect(found(stepsOf(task => (task === 0 ? { reward: 1 } : { reward: 0 }))).map(({ kind }) => kind)).toEqual([]);
     const hard = found(stepsOf((task, sample, step) => ({ reward: task === 0 && sample === 0 && step === 1 ? 1 : 0 })));
@@ -142,7 +142,7 @@ describe('the audit', () => {
     expect(fall?.words).toMatch(/went from 0\.410 to 0\.0500, by its 95% interval a fall of at least 0\.22/);
   });
 
-  it('finds a held-out reward that has certainly fallen from its best, whatever the trainer got', () => {
+  it('finds a held-out reward that has certainly fallen from its best, whatever the trainer reward', () => {
     const heldOut = [0.35, 0.74, 0.4, 0.05].map((reward, index) => ({ step: index * 50, reward, samples: 60 }));
     const [fall] = audit({ trainer: [], heldOut, steps: [], range });
     expect(fall?.words).toMatch(
@@ -154,7 +154,7 @@ describe('the audit', () => {
     expect(audit({ trainer: [], heldOut: heldOut.slice(0, 2), steps: [], range })).toEqual([]);
   });
 
-  it('takes the call with its arguments and the text before it for the answer of an agent', () => {
+  it('takes the call, its arguments and the text before it as the answer of an agent', () => {
     const call = (name: string, text: object) =>
       JSON.stringify([{ function: { name, arguments: JSON.stringify(text) } }]);
     const answer = (...messages: object[]) => answerOf({ steps: [{ messages }] } as unknown as Trajectory);
@@ -173,13 +173,13 @@ describe('the audit', () => {
     expect(answer(said, { role: 'user', content: 'Now you' }, asked)).not.toContain('Refunded');
   });
 
-  it('reads the texts of two rollouts of each of eight tasks of the newest three steps', () => {
+  it('reads two rollouts of each of eight tasks in the newest three steps', () => {
     const ids = textsToRead([{ step: 0, rewards: [{ trajectory_id: 'old' }] }, ...stepsOf(() => ({}))]);
     expect(new Set(ids).size).toBe(48);
     expect(ids).not.toContain('old');
   });
 
-  it('reads as many texts of fewer tasks or steps, and passes over steps without rollouts', () => {
+  it('reads as many rollouts from fewer tasks or steps, and skips steps without rollouts', () => {
     const few = stepsOf(task => ({ task_id: `task ${task % 2}` }));
     expect(textsToRead(few)).toHaveLength(48);
     expect(textsToRead(few.slice(0, 1))).toHaveLength(32);
@@ -189,7 +189,7 @@ describe('the audit', () => {
 });
 
 describe('the correlation within groups', () => {
-  it('is that of Spearman for one group, and leaves out groups without a difference', () => {
+  it('is Spearman’s for one group, and leaves out groups without a difference', () => {
     const group = [3, 1, 4, 1.5, 9, 2, 6].map((value, index) => [index, value] as const);
     // Ranks 4 1 5 2 7 3 6 against 1 to 7: 1 − 6·Σd²/(n³ − n), with Σd² = 9 + 1 + 4 + 4 + 4 + 9 + 1.
     expect(
@@ -213,12 +213,12 @@ describe('the correlation within groups', () => {
 });
 
 // A small part of `npm run bench -- audit`.
-describe('on runs of the local service', () => {
-  it.each(faultNames)('names within five steps: %s', fault => {
+describe('the audit of runs of the local service', () => {
+  it.each(faultNames)('finds within five steps: %s', fault => {
     expect(isNamed(auditedRun(1, fault))).toBe(true);
   });
 
-  it('has no finding in sound runs', () => {
+  it('finds nothing in sound runs', () => {
     for (const seed of [1, 2, 3]) expect(auditedRun(seed, undefined, 8).findings.flat()).toEqual([]);
   });
 });

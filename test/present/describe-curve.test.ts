@@ -6,7 +6,7 @@ import { reward } from '../../src/text/numbers.ts';
 const noise = (step: number) => ((step * 7_919) % 101) / 1_000;
 
 describe('a curve in words', () => {
-  it('names its ends, its highest and its lowest value', () => {
+  it('names its first, last, highest and lowest value', () => {
     const points = [
       { step: 20, value: 0.5 },
       { step: 0, value: 0.1 },
@@ -23,7 +23,7 @@ describe('a curve in words', () => {
     expect(describeCurve('trainer reward', [{ step: 1, value: null }])).toEqual(['trainer reward: no values yet']);
   });
 
-  it('says how it goes, and at which step it turns', () => {
+  it('names its trend, and the step at which it turns', () => {
     const rising = Array.from({ length: 100 }, (_, index) => ({ step: 3 * index, value: Math.min(index, 60) / 100 }));
     const trend = (points: readonly StepValue[]) => describeCurve('trainer reward', points).at(-1);
     expect(trend(rising)).toBe('trend: rises until step 180 (0.600), then level');
@@ -60,7 +60,7 @@ describe('a curve in words', () => {
     }
   });
 
-  it('says nothing about the trend of two values, and calls that of a few unclear', () => {
+  it('names no trend for two values, and calls that of a few unclear', () => {
     const of = (...values: number[]) =>
       describeCurve(
         'x',
@@ -70,7 +70,7 @@ describe('a curve in words', () => {
     expect(of(0.5, 0.52, 0.49).at(-1)).toBe('trend: unclear, too few values');
   });
 
-  it('counts its gaps and never draws them (W2)', () => {
+  it('counts gaps and never draws over them (W2)', () => {
     const withGaps = (isGap: (step: number) => boolean) =>
       Array.from({ length: 9 }, (_, step) => ({ step, value: isGap(step) ? null : 1 }));
     expect(
@@ -93,7 +93,7 @@ describe('a curve in words', () => {
     ).toBe('no value at 4 steps, in 4 gaps');
   });
 
-  it('counts steps that are left out as gaps where the others are equally far apart', () => {
+  it('counts skipped steps as gaps if the others are evenly spaced', () => {
     const without = (isLeftOut: (step: number) => boolean, every = 1) =>
       Array.from({ length: 40 }, (_, index) => ({
         step: index * every,

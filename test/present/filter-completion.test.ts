@@ -28,7 +28,7 @@ const columns: readonly Column<Run>[] = [
 ];
 const pluralName = (typed: string) => completeFilter(typed, columns, rows).words;
 
-it('offers the columns that begin like the word, with their usual operator', () => {
+it('offers the columns that start with the word, with their usual operator', () => {
   expect(pluralName('')).toEqual(['name:', 'status:', 'held-out>', 'learning_rate>', 'model:', 'created<', 'seed>']);
   expect(pluralName('s')).toEqual(['status:', 'started<', 'seed>']);
   expect(pluralName('heldo')).toEqual(['held-out>']);
@@ -38,7 +38,7 @@ it('offers the columns that begin like the word, with their usual operator', () 
   expect(pluralName('nothing')).toEqual([]);
 });
 
-it('offers the values that occur, and the known statuses', () => {
+it('offers the values in the rows, and the known statuses', () => {
   expect(pluralName('status:')).toEqual(['status:running', 'status:failed', 'status:pending']);
   expect(pluralName('status!=F')).toEqual(['status!=failed']);
   expect(pluralName('status:ing')).toEqual(['status:running', 'status:pending']);

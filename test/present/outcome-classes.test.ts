@@ -15,7 +15,7 @@ it.each([
   [`no "fine saw" at 'the shop' or \`here\``, `no "…" at '…' or \`…\``],
   ["it can't be: the users' saws", "it can't be: the users' saws"],
   ['the_name of a tool is no id', 'the_name of a tool is no id'],
-])('takes ids and numbers out of %j', (error, words) => {
+])('removes ids and numbers from %j', (error, words) => {
   expect(errorClass(error)).toBe(words);
 });
 
@@ -39,7 +39,7 @@ const rows = [
   { trajectory_id: 'd', status: 'FAILED', error: 'ToolError: 44', num_steps: 1 },
 ];
 
-it('counts each class with its share and the mean of its rewards, none last', () => {
+it('counts each class with its share and mean reward, none last', () => {
   const classes = outcomeClasses(rows).map(({ by, value, rows: of, share, mean, scores }) => [
     ...[by, value ?? 'none', of.length, share, mean, scores.length],
   ]);
@@ -57,7 +57,7 @@ it('counts each class with its share and the mean of its rewards, none last', ()
   ]);
 });
 
-it('takes errors that differ only in a name for one, but not those with another last word (B13)', () => {
+it('merges errors that differ only in a name, but not in the last word (B13)', () => {
   const errors = [
     ...['hammer', 'saw', 'lamp', 'saw'].map(name => `there is no ${name} in the store`),
     ...['hammer', 'saw'].map(name => `${name} is no longer in the store`),
@@ -99,13 +99,13 @@ it('takes errors that differ only in a name for one, but not those with another 
   expect([widthOf(160, 'by'), widthOf(160, 'rewards')]).toEqual([13, 7]);
 });
 
-it('shows numbers of steps in their order', () => {
+it('shows numbers of steps in order', () => {
   const numbers = (counts: readonly number[]) =>
     outcomeClasses(counts.map((num_steps, at) => ({ trajectory_id: `t${at}`, num_steps }))).map(({ value }) => value);
   expect(numbers([10, 10, 10, 2, 2, 3])).toEqual(['2', '3', '10']);
 });
 
-it('takes a number of steps below zero for unknown (C6)', () => {
+it('treats a negative number of steps as unknown (C6)', () => {
   const classes = outcomeClasses([-1, 0, 2].map((num_steps, at) => ({ trajectory_id: `t${at}`, num_steps })));
   expect(classes.map(({ by, value }) => [by, value])).toEqual([
     ['steps', '0'],
@@ -114,7 +114,7 @@ it('takes a number of steps below zero for unknown (C6)', () => {
   ]);
 });
 
-it('puts many different numbers of steps together', () => {
+it('groups many different numbers of steps', () => {
   const many = Array.from({ length: 20 }, (_, index) => ({ trajectory_id: `t${index}`, num_steps: index }));
   expect(outcomeClasses(many).map(({ value, rows: of }) => [value, of.length])).toEqual([
     ['0', 1],
@@ -131,12 +131,12 @@ it.each([
   ['ended:max_steps', ['b']],
   ['class:"ToolError: N"', ['c', 'd']],
   ['steps>2', ['a', 'b']],
-])('is a filter of the list: %s', (filter, ids) => {
+])('filters the list: %s', (filter, ids) => {
   const arranged = createArrange(trajectories.columns, row => row.trajectory_id)(rows, { filter, sort: undefined });
   expect(arranged.ids).toEqual(ids);
 });
 
-it('still finds the rollouts of a class whose name more rollouts have changed (out30 B5)', () => {
+it('still finds the rollouts of a class after more rollouts have changed its name (out30 B5)', () => {
   const errors = ['hammer', 'saw', 'drill'].map(tool => `there is no ${tool} in the store`);
   const missing = errors.map((error, index) => ({ trajectory_id: `e${index}`, error, num_steps: index + 4 }));
   const long = Array.from({ length: 12 }, (_, index) => ({ trajectory_id: `l${index}`, num_steps: index }));

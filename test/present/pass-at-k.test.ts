@@ -16,7 +16,7 @@ function share(rollouts: readonly boolean[], k: number, accepts: (chosen: readon
   return counts.accepted / counts.all;
 }
 
-it('agrees with every choice of k rollouts', () => {
+it('agrees with enumerating every choice of k rollouts', () => {
   fc.assert(
     fc.property(
       fc.array(fc.boolean(), { minLength: 1, maxLength: 8 }),
@@ -34,7 +34,7 @@ it('agrees with every choice of k rollouts', () => {
   );
 });
 
-it('is a mean over the tasks with enough rollouts', () => {
+it('is the mean over the tasks with enough rollouts', () => {
   const curve = passCurve([
     { count: 4, passed: 1 },
     { count: 4, passed: 4 },
@@ -49,6 +49,6 @@ it('is a mean over the tasks with enough rollouts', () => {
   expect(curve[2]).toMatchObject({ any: 1, all: 0.5 });
 });
 
-it('holds for more rollouts than binomial coefficients can count', () => {
+it('works for more rollouts than binomial coefficients can count', () => {
   expect(passAtK({ count: 5_000, passed: 1 }, 100)).toBeCloseTo(0.02);
 });

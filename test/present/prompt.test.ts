@@ -7,7 +7,7 @@ const trajectoryOf = (...messages: readonly (readonly [role: string, content: un
   steps: [{ messages: messages.map(([role, content]) => ({ role, content })) }],
 });
 
-it('is what was sent before the first answer', () => {
+it('is everything sent before the first answer', () => {
   const steps = trajectoryOf(
     ['system', 'be brief'],
     ['developer', 'in English'],
@@ -62,7 +62,7 @@ it('is undefined without a user message before the answer', () => {
     expect(promptOf(each)).toBeUndefined();
 });
 
-it('ends before the first sampled answer, and says that it contains others as examples (attack34 A3)', () => {
+it('ends before the first sampled answer, and says that it contains other answers as examples (attack34 A3)', () => {
   const [asked, example, question] = [
     ['user', 'cats?'],
     ['assistant', 'Cats sleep.'],

@@ -87,7 +87,7 @@ async function pageIn(folder: string) {
   return { order, evaluate, reported, loaded: loaded.promise };
 }
 
-it('loads nothing, logs nothing, fits a phone, and follows the scheme of the reader', async ({ skip }) => {
+it('loads nothing, logs nothing, fits a phone, and follows the reader’s colour scheme', async ({ skip }) => {
   if (spawnSync(program, ['--version']).status !== 0) skip(`no ${program} on this machine`);
   const folder = mkdtempSync(join(tmpdir(), 'report-browser-'));
   const file = join(folder, 'report.html');

@@ -34,7 +34,7 @@ async function joined(parts: AsyncIterable<string>): Promise<string> {
 }
 
 describe('a report', () => {
-  it('has the lines of a fact in one cell of Markdown', async () => {
+  it('keeps the lines of a fact in one Markdown cell', async () => {
     const facts = [{ label: 'options', value: 'samples 1\nseed 2' }];
     const text = reportMarkdown(
       (async function* () {
@@ -44,7 +44,7 @@ describe('a report', () => {
     expect(await joined(text)).toContain('| options | samples 1; seed 2 |');
   });
 
-  it('keeps untrusted text as text in HTML, and loads nothing', async () => {
+  it('escapes untrusted text in HTML, and loads nothing', async () => {
     const text = await joined(reportHtml(bad, allBlocks()));
     const tags = new Set([...text.matchAll(/<\/?([a-z0-9]+)/gi)].map(([, name = '']) => name.toLowerCase()));
     for (const tag of ['script', 'img', 'iframe', 'link', 'a', 'object']) expect(tags).not.toContain(tag);
@@ -57,7 +57,7 @@ describe('a report', () => {
     expect(text).toContain('color-scheme:light dark');
   });
 
-  it('draws a curve with its limits, also of one value', async () => {
+  it('draws a curve with its limits, even for one value', async () => {
     const text = await joined(reportHtml('t', allBlocks()));
     expect(text).toMatch(/<path d="M56\.0 [\d.]+L632\.0 [\d.]+"/);
     expect(text).not.toContain('NaN');
@@ -86,7 +86,7 @@ describe('a report', () => {
     expect([...single.matchAll(/<text [^>]*y="214"[^>]*>([^<]*)</g)].map(([, label]) => label)).toEqual(['3']);
   });
 
-  it('draws equal values however large, no line across a gap, and a value between two gaps (attack31 A7)', async () => {
+  it('draws equal values of any size, no line across a gap, and a value between two gaps (attack31 A7)', async () => {
     const drawn = async (values: readonly (number | undefined)[]) => {
       const points = values.map((y, x) => ({ x, y }));
       const text = await joined(
@@ -111,7 +111,7 @@ describe('a report', () => {
     expect(await drawn([undefined])).toContain('No values.');
   });
 
-  it('names its curves where a narrow page can wrap, and keeps spaces and lines of texts', async () => {
+  it('wraps the names of its curves on a narrow page, and keeps spaces and lines of texts', async () => {
     const text = await joined(
       reportHtml(
         't',
@@ -126,7 +126,7 @@ describe('a report', () => {
     expect(text).toContain('p,td{white-space:pre-wrap}');
   });
 
-  it('keeps untrusted text as text in Markdown', async () => {
+  it('escapes untrusted text in Markdown', async () => {
     const text = await joined(reportMarkdown(allBlocks()));
     const lines = text.split('\n');
     const fences = lines.filter(line => /^`{3,}/.test(line));

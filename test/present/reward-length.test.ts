@@ -42,7 +42,7 @@ it("is Spearman's, with an interval around it", () => {
   );
 });
 
-it('says of how many it is', () => {
+it('includes the number of rollouts', () => {
   const rows = rowsOf([
     [1, 0.1],
     [2, 0.2],
@@ -64,7 +64,7 @@ it('says of how many it is', () => {
   ]);
 });
 
-it('takes rollouts without a task for no task (B7)', () => {
+it('does not treat rollouts without a task as one task (B7)', () => {
   const rows = Array.from({ length: 30 }, (_, index) => ({
     trajectory_id: `t${index}`,
     num_steps: index,

@@ -4,7 +4,7 @@ import { sampleOf, targetOf, textsOf } from '../../src/present/rollout-texts.ts'
 const messageOf = (role: string, content: string) => ({ role, content });
 const stepsOf = (...messages: object[]) => [{ step_index: 0, messages }];
 
-it('has the first line of the last answer, and of what the user asked before the first', () => {
+it('has the first line of the last answer, and of the first user message', () => {
   const steps = stepsOf(
     messageOf('system', 'be brief'),
     messageOf('user', '\n  what is 2 + 2?\nThink first.'),
@@ -19,7 +19,7 @@ it('has the first line of the last answer, and of what the user asked before the
   expect(textsOf({ steps: stepsOf(messageOf('assistant', 'x'.repeat(1_000))) })?.answer).toHaveLength(240);
 });
 
-it('has what the task expects, and the sample, where the record says so', () => {
+it('has the expected answer and the sample, if the record has them', () => {
   expect(targetOf({ grader: { kind: 'exact', expected: 'nine' }, target: 'ten' })).toBe('nine');
   expect(targetOf({ target: 42 })).toBe(42);
   expect([targetOf({ grader: 'nine' }), targetOf({ target: ['a'] }), targetOf({})]).toEqual([

@@ -45,7 +45,7 @@ const mistakeIn = (filter: string) => {
 const errorOf = (filter: string) => arrange(rows, { filter, sort: undefined }).notice;
 
 describe('a filter of rows', () => {
-  it('finds rows with all of its words, in any order (W30)', () => {
+  it('finds rows with all its words, in any order (W30)', () => {
     expect(found('seed1 sweep')).toEqual(['sweep seed1']);
     expect(found('failed seed1')).toEqual(['sweep seed1']);
     expect(found('seed1 !sweep')).toEqual(['other seed1', 'a:b seed11']);
@@ -54,7 +54,7 @@ describe('a filter of rows', () => {
     expect(found('  ')).toHaveLength(4);
   });
 
-  it('compares integers beyond 2^53, which are texts (attack33 C)', () => {
+  it('compares integers above 2^53, which are texts (attack33 C)', () => {
     const seeds: readonly (string | number | undefined)[] = [8, '12345678901234567891', '-12345678901234567891', 'x'];
     const seed: Column<string | number | undefined> = { id: 'seed', title: 'SEED', width: 9, value: each => each };
     const of = (filter: string) => createArrange([seed], String)(seeds, { filter, sort: undefined }).rows;
@@ -63,7 +63,7 @@ describe('a filter of rows', () => {
     expect([of('seed>12345678901234567890'), of('seed>12345678901234567891')]).toEqual([seeds.slice(1, 2), []]);
   });
 
-  it('compares the values of columns', () => {
+  it('compares values of columns', () => {
     expect(found('status:failed')).toEqual(['sweep seed1']);
     expect(found('status:cancel')).toEqual(['other seed1']);
     expect(found('status="cancel signaled"')).toEqual(['other seed1']);
@@ -82,7 +82,7 @@ describe('a filter of rows', () => {
     expect(found('status:failed seed1 heldout<0.5')).toEqual(['sweep seed1']);
   });
 
-  it('finds a number that is the same, exactly or as it is shown, and not one that has the digit', () => {
+  it('finds equal numbers, exact or as shown, but not numbers that contain the digit', () => {
     const values = [0, 0.4, 0.1004, 1, 10, undefined].map(value => ({ value }));
     const columnOf = (text?: (value: number | undefined) => string): Column<(typeof values)[number]>[] => [
       {
@@ -111,7 +111,7 @@ describe('a filter of rows', () => {
     expect(found('name:seed1')).toHaveLength(3);
   });
 
-  it('compares times with their unit, refuses a number without one, and a unit elsewhere (B4)', () => {
+  it('compares times with a unit, and refuses a number without one, or a unit elsewhere (B4)', () => {
     const [created_at, now] = ['2026-01-01T10:00:00Z', Date.parse('2026-01-01T10:00:00Z')];
     const runs = [0, 22, 5_337, 12_000].map(ms => ({ created_at, completed_at: new Date(now + ms).toISOString() }));
     const timed = [durationColumn<RunTimes>(), seenColumn<RunTimes>(() => Date.now() - 3_600_000)];
@@ -129,7 +129,7 @@ describe('a filter of rows', () => {
     expect(errorOf('lr<5m')).toBe('LEARNING_RATE< takes a number such as 0.5, not 5m');
   });
 
-  it('leaves out nothing while a value is not typed yet', () => {
+  it('hides nothing while a value is not typed yet', () => {
     for (const filter of ['lr', 'model:', 'lr>', 'age<', '"', '!']) {
       if (filter !== 'lr') expect(found(filter)).toHaveLength(4);
       expect(errorOf(filter)).toBeUndefined();
@@ -137,7 +137,7 @@ describe('a filter of rows', () => {
     for (const filter of ['lr>1', 'lr>1e', 'lr>1e-']) expect(errorOf(filter) ?? '').not.toContain('No column');
   });
 
-  it('finds rows with any value by a colon with nothing after it (B17)', () => {
+  it('finds rows with any value for a column, a colon and nothing else (B17)', () => {
     expect(found('status:')).toEqual(['sweep seed1', 'sweep seed2', 'other seed1']);
     expect(found('!status:')).toEqual(['a:b seed11']);
     expect(found('heldout: seed1')).toEqual(['sweep seed1', 'a:b seed11']);
@@ -146,7 +146,7 @@ describe('a filter of rows', () => {
     expect(row).toBeUndefined();
   });
 
-  it('finds a flag that is whole also in a narrow list (out32 C6)', () => {
+  it('finds a whole flag even in a narrow list (out32 C6)', () => {
     const named: readonly Column<Run>[] = [
       {
         id: 'run',
@@ -164,7 +164,7 @@ describe('a filter of rows', () => {
     expect(Object.fromEntries(widths)).toMatchObject({ flag: 10 });
   });
 
-  it('refuses at once what it does not know, and says how to search for the text', () => {
+  it('refuses unknown columns at once, and says how to search for the text', () => {
     expect(errorOf('stauts:failed')).toBe(
       'There is no column stauts. To search for this text, put it in quotes: "stauts:failed". Columns: name, status, held-out, learning_rate, model, created',
     );
@@ -177,7 +177,7 @@ describe('a filter of rows', () => {
     expect(errorOf('constructor:x')).toContain('There is no column constructor');
   });
 
-  it('refuses a column that no row has, because its values are read elsewhere (A4)', () => {
+  it('refuses a column that no row has, as its values are read elsewhere (A4)', () => {
     const tokens: Column<number | undefined> = { id: 'tokens', title: 'TOKENS', width: 6, value: row => row };
     const noticeOf = (filter: string, of: readonly (number | undefined)[], readBy?: string) =>
       createArrange([readBy === undefined ? tokens : { ...tokens, readBy }], String)(of, { filter, sort: undefined });
@@ -192,7 +192,7 @@ describe('a filter of rows', () => {
     expect(noticeOf('x', [undefined], 'it reads').notice).toBeUndefined();
   });
 
-  it('says that a status does not exist, and which do', () => {
+  it('reports an unknown status, and lists the known ones', () => {
     const statuses = { ...statusColumn<Run>(row => row.status, { known: ['pending', 'failed'] }) };
     const known = createArrange([statuses], row => row.name);
     const doubtOf = (filter: string) => known(rows, { filter, sort: undefined }).doubt;
@@ -203,7 +203,7 @@ describe('a filter of rows', () => {
       expect(doubtOf(filter)).toBeUndefined();
   });
 
-  it('is one expression or one fuzzy text as in a search', () => {
+  it('is one expression or one fuzzy text, as in a search', () => {
     expect(found('/seed1$/')).toEqual(['sweep seed1', 'other seed1']);
     expect(found('~swpsd2')).toEqual(['sweep seed2']);
     expect(found('"/"')).toHaveLength(3);
@@ -220,7 +220,7 @@ describe('a filter of rows', () => {
   });
 });
 
-it('a column of names is sorted by these, with missing ones last, and filtered by ids, too', () => {
+it('sorts a column of names with missing ones last, and filters it by ids, too', () => {
   const of: Column<Run> = { id: 'of', title: 'OF', width: 20, value: ({ status }) => status };
   const names = new Map([
     ['failed', 'z'],

@@ -11,14 +11,14 @@ const offered = {
   },
 };
 
-it('multiplies what a training run does, with the defaults of the service', () => {
+it('multiplies out the work of a training run, with the defaults of the service', () => {
   expect(trainingCost({}, offered)).toBe(
     '60 steps x 16 tasks x 16 samples = 15,360 rollouts, of at most 1200 tokens a step; cost unknown: set priceUnit',
   );
   expect(trainingCost({ num_steps: 1 }, offered)).toMatch(/^1 step x 16 tasks x 16 samples = 256 rollouts/);
 });
 
-it('estimates the tokens from an earlier run, and names it', () => {
+it('estimates tokens from an earlier run, and names it', () => {
   const used = { tokens: { input: undefined, output: 1_180.4 }, step: 60, name: 'words' };
   expect(trainingCost({}, offered, 'm', used)).toContain(
     '15,360 rollouts, of at most 1200 tokens a step, about 18M output tokens (1,180 each, as in step 60 of words); cost',
@@ -30,7 +30,7 @@ it('estimates the tokens from an earlier run, and names it', () => {
   expect(trainingCost({}, undefined, 'm', used)).toMatch(/; a rollout in step 60 of words took 1,180 output tokens$/);
 });
 
-it('takes the options of the chosen model', () => {
+it('uses the options of the chosen model', () => {
   const models = [
     { base_model_slug: 'a', options: { ...offered.options, num_steps: { default: 2 } } },
     { base_model_slug: 'b', options: offered.options },
@@ -39,14 +39,14 @@ it('takes the options of the chosen model', () => {
   expect(trainingCost({}, { models }, 'b')).toMatch(/^60 steps/);
 });
 
-it('makes up no number', () => {
+it('invents no numbers', () => {
   const words = 'rollouts and cost unknown: the service chooses num_steps, samples_per_instance';
   expect(trainingCost({ train_batch_size: 4 }, undefined)).toContain(words);
   expect(trainingCost({}, { num_steps: { default: null } })).toMatch(/^rollouts and cost unknown/);
   expect(trainingCost({ num_steps: Number.NaN }, offered)).toMatch(/^rollouts and cost unknown/);
 });
 
-it('adds up what several evaluations do', () => {
+it('adds up several evaluations', () => {
   const run = (options: object, model = 'a') => ({
     ...{ options: { ...options }, model },
     offered: { evaluation_max_samples: { default: null }, evaluation_samples_per_task: { default: 1 } },
@@ -65,7 +65,7 @@ it('adds up what several evaluations do', () => {
   expect(evaluationCost([{ options: {}, offered: undefined, model: 'a' }])).toMatch(/number of tasks and samples$/);
 });
 
-it('estimates the tokens and cost of evaluations of one model from an earlier one', () => {
+it('estimates tokens and cost of evaluations of one model from an earlier one', () => {
   const run = (model: string) => ({
     ...{ options: {}, model },
     offered: { evaluation_samples_per_task: { default: 2 } },
@@ -85,7 +85,7 @@ it('estimates the tokens and cost of evaluations of one model from an earlier on
   expect(evaluationCost([run('a')], used, unit)).toMatch(/; a rollout in base took 1,000 output and 500 input tokens$/);
 });
 
-it('costs what the tokens in and out cost (B11), once the user has said what the prices are in', () => {
+it('computes the cost from tokens in and out (B11), once the unit of prices is set', () => {
   const unit = { currency: '$', tokens: 1e6 };
   const used = { tokens: { input: undefined, output: 1_000 }, step: 60, name: 'words' };
   const cost = (known: object, of: PriceUnit | undefined = unit) =>
@@ -106,7 +106,7 @@ it('costs what the tokens in and out cost (B11), once the user has said what the
   expect(cost({ prices })).toBe('cost unknown: tokens per rollout are unknown');
 });
 
-it('reads the unit of prices as people write it', () => {
+it('reads units of prices as people write them', () => {
   for (const text of ['USD per 1M tokens', 'USD/1m', ' USD per 1000000 ']) {
     expect(parsePriceUnit(text)).toEqual({ currency: 'USD', tokens: 1e6 });
   }

@@ -7,7 +7,7 @@ const column = durationColumn<RunTimes>();
 const queue = queueColumn<RunTimes>();
 const textsOf = (row: RunTimes) => [column.text?.(row), queue.text?.(row), describeRunTime(row)];
 
-it('leaves the time in the queue out, and says when that is unknown, in lists as in facts (C3)', () => {
+it('leaves out the time in the queue, and says if that is unknown, in lists and in facts (C3)', () => {
   expect(textsOf({ ...times, began_at: Date.parse('2026-01-01T10:03:00Z') })).toEqual([
     '38m',
     '3m',

@@ -63,7 +63,7 @@ it.each(resources.map(({ names, columns }) => [names[0], columns] as const))(
   },
 );
 
-it('the tables of checkpoints and training runs cut the name instead', () => {
+it('the tables of checkpoints and training runs cut names instead', () => {
   expect(cut(checkpointColumns, [{ checkpoint_id: 'ckpt_1', step_index: 123_456_789 }])).toEqual([]);
   const run = {
     training_run_id: 'trn_1',

@@ -37,7 +37,7 @@ const failing = (label: string, error: Error): Write => ({ label, send: () => Pr
 const gone = new NotFoundError('There is no run.', { status: 404, code: 'resource_not_found' });
 const conflict = new ConflictError('It is running.', { status: 409, requestId: 'req_1' });
 
-it('a start carries the same key until its outcome is known, from whatever window (U34)', async () => {
+it('a start has the same key until its outcome is known, from any window (U34)', async () => {
   const sent: (string | undefined)[] = [];
   const keys = RememberedStore.inMemory('test').startKeys;
   const lost = new NetworkError('The connection was lost.', { outcomeUnknown: true });
@@ -59,7 +59,7 @@ it('a start carries the same key until its outcome is known, from whatever windo
   expect(new Set([first, fourth, fifth, sixth]).size).toBe(4);
 });
 
-it('a refusal does not settle the key of an earlier start whose outcome is not known', async () => {
+it('a refusal does not settle the key of an earlier start with an unknown outcome', async () => {
   const sent: (string | undefined)[] = [];
   const keys = RememberedStore.inMemory('test').startKeys;
   const failed = new ServerError('The service failed.', { status: 500, outcomeUnknown: true });
@@ -79,7 +79,7 @@ it('a refusal does not settle the key of an earlier start whose outcome is not k
   expect(fourth).not.toBe(first);
 });
 
-it('a start whose key cannot be kept is sent only if a repeat is harmless, or with a key from the user (A1)', async () => {
+it('a start whose key cannot be saved is sent only if a repeat is harmless, or with a key from the user (A1)', async () => {
   const keys = new StartKeys(tablesInMemory('test', 'History is kept only while the program runs: read-only'));
   const sent: (string | undefined)[] = [];
   const start = (effects: object) =>
@@ -102,8 +102,8 @@ it('a start whose key cannot be kept is sent only if a repeat is harmless, or wi
   expect(sent).toEqual(['mine', expect.any(String), expect.any(String)]);
 });
 
-describe('an action for several inputs', () => {
-  it('sends all, also if one fails, and reports the one with its request id', async () => {
+describe('an action on several inputs', () => {
+  it('sends all, even if one fails, and reports that one with its request id', async () => {
     const writes = [ok('one'), failing('two', conflict), ok('three'), ok('four'), ok('five'), ok('six')];
     let done = 0;
     const left = await sendAll(service, write, writes, {
@@ -133,26 +133,23 @@ describe('an action for several inputs', () => {
   });
   const pathless = new NotFoundError('There is no such path.', { status: 404, code: 'not_found' });
 
-  it.each([gone, gateway, pathless])(
-    'takes what is gone after a 404 for deleted, and for nothing else',
-    async error => {
-      const writes = [failing('one', error)];
-      const rejecting = removing(() => Promise.reject(gone));
-      const done: unknown[] = [];
-      const onSuccess = (...outcome: unknown[]) => done.push(outcome);
-      expect(await sendAll(service, rejecting, writes, { signal, onSuccess })).toEqual([]);
-      expect(done).toEqual([[writes[0], 1, undefined]]);
-      expect(
-        await sendAll(
-          service,
-          removing(async () => undefined),
-          writes,
-          { signal },
-        ),
-      ).toEqual([]);
-      expect(await sendAll(service, write, writes, { signal })).toEqual([{ input: writes[0], error }]);
-    },
-  );
+  it.each([gone, gateway, pathless])('takes what is gone after a 404 as deleted, and nothing else', async error => {
+    const writes = [failing('one', error)];
+    const rejecting = removing(() => Promise.reject(gone));
+    const done: unknown[] = [];
+    const onSuccess = (...outcome: unknown[]) => done.push(outcome);
+    expect(await sendAll(service, rejecting, writes, { signal, onSuccess })).toEqual([]);
+    expect(done).toEqual([[writes[0], 1, undefined]]);
+    expect(
+      await sendAll(
+        service,
+        removing(async () => undefined),
+        writes,
+        { signal },
+      ),
+    ).toEqual([]);
+    expect(await sendAll(service, write, writes, { signal })).toEqual([{ input: writes[0], error }]);
+  });
 
   it.each([
     [gone, 'There is no run.'],
@@ -166,7 +163,7 @@ describe('an action for several inputs', () => {
   });
 
   it.each([new NetworkError('It refuses connections.'), gateway, pathless])(
-    'says that the outcome is unknown where it cannot be read again (A8)',
+    'says that the outcome is unknown if it cannot be read again (A8)',
     async failure => {
       const unreadable = removing(() => Promise.reject(failure));
       const [left] = await sendAll(service, unreadable, [failing('one', gone)], { signal });
@@ -177,7 +174,7 @@ describe('an action for several inputs', () => {
     },
   );
 
-  it('reads nothing again after another refusal', async () => {
+  it('reads nothing again after other refusals', async () => {
     const unread = removing(() => Promise.reject(new Error('read')));
     const left = await sendAll(service, unread, [failing('one', conflict)], { signal });
     expect(left).toMatchObject([{ error: conflict }]);
@@ -186,7 +183,7 @@ describe('an action for several inputs', () => {
   it.each([
     ['the service does not answer', new NetworkError('It refuses connections.', {})],
     ['the key is refused', new AuthenticationError('The key is not known.', {})],
-  ])('sends no more where %s, and says which were not sent', async (_, error) => {
+  ])('stops sending if %s, and says which were not sent', async (_, error) => {
     let sent = 0;
     const writes = Array.from({ length: 50 }, (__, index) => ({
       label: `run ${index}`,
@@ -201,7 +198,7 @@ describe('an action for several inputs', () => {
     expect(sent).toBeLessThan(6);
   });
 
-  it('sends few at a time', async () => {
+  it('sends a few at a time', async () => {
     let most = 0;
     let now = 0;
     const writes = Array.from({ length: 40 }, (_, index) => ({
@@ -218,7 +215,7 @@ describe('an action for several inputs', () => {
     expect(most).toBeLessThan(9);
   });
 
-  it('stops with the signal: what was not sent is left, what was under way says that it may have happened', async () => {
+  it('stops with the signal: the rest is not sent, and what was in flight may have happened', async () => {
     const controller = new AbortController();
     const writes: Write[] = Array.from({ length: 20 }, (_, index) => ({
       label: String(index),

@@ -29,24 +29,24 @@ const failing = (error: Error) =>
     },
   });
 
-it('an agent goes by its id, an id before a name', async () => {
+it('takes an id before a name for an agent', async () => {
   expect(await named('a1')).toEqual({ agent_id: 'a1' });
   expect(await named('last')).toEqual({ agent_id: 'a4' });
   expect(await named('writer')).toEqual({ agent_id: 'writer' });
   expect(await named('name:writer')).toEqual({ agent_id: 'a1' });
 });
 
-it('the agent of the profile counts if no other is given', async () => {
+it('uses the agent of the profile if no other is given', async () => {
   expect(await named(undefined, 'last')).toEqual({ agent_id: 'a4' });
   expect(await named('a1', 'last')).toEqual({ agent_id: 'a1' });
   expect(await namedAgent(fakeService(), undefined, new AbortController().signal)).toBeUndefined();
 });
 
-it('a name that several have is refused with their ids', async () => {
+it('refuses an ambiguous name, and lists the ids', async () => {
   await expect(named('tutor')).rejects.toThrow(/^2 agents are named tutor\. Give the id of one: a2, a3\.$/);
 });
 
-it('what is not listed goes as it was given', async () => {
+it('sends an unlisted agent as given', async () => {
   expect(await named('a9')).toEqual({ agent_id: 'a9' });
   expect(await named('name:unlisted')).toEqual({ agent_name: 'unlisted' });
   for (const error of [new CapabilityMissingError('listAgents'), new PermissionError('Not for this key.')]) {
@@ -54,12 +54,12 @@ it('what is not listed goes as it was given', async () => {
   }
 });
 
-it('is not guessed where the list cannot be read this time', async () => {
+it('guesses no agent if the list cannot be read this time', async () => {
   const error = new RateLimitError('Too many requests.', { status: 429 });
   await expect(namedAgent(failing(error), 'tutor', new AbortController().signal)).rejects.toBe(error);
 });
 
-it('a form offers the agents, and keeps the one that was named before', () => {
+it('offers the agents in a form, and keeps the one named before', () => {
   const values = (initial?: string) => {
     const field = agentField(agents.slice(0, 2), initial);
     return field.kind === 'choice' ? field.options.map(({ value }) => value) : field.kind;

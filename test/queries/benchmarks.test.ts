@@ -20,7 +20,7 @@ const context = (answers: Answers) => ({
 });
 const image = (task_id: string, build_status?: string) => ({ task_id, ...(build_status && { build_status }) });
 
-it('each question has its own key, under that of all benchmarks: what changes them is followed by reading all', () => {
+it('keeps each query under a key of its own below that of all benchmarks, so that a change makes all be read again', () => {
   const questions = ['b1', 'b2'].flatMap(id =>
     [benchmarkQuery, readinessQuery, taskCountQuery, imageList].map(each => each(id).key),
   );
@@ -29,7 +29,7 @@ it('each question has its own key, under that of all benchmarks: what changes th
   expect(keys.filter(key => key.startsWith('["benchmarks",'))).toEqual(keys);
 });
 
-it('the tasks are counted, and the images listed, of this benchmark', async () => {
+it('counts the tasks and lists the images of this benchmark', async () => {
   const count = await taskCountQuery('b1').read(
     context({ countTasks: ({ params }) => ({ task_count: params.bench_id }) }),
   );
@@ -43,29 +43,29 @@ it.each([
   ['one does not say, as a new build at first', [image('a', 'completed'), image('b')], 'building'],
   ['all are built', [image('a', 'completed'), image('b', 'failed')], 'open'],
   ['there is none', [], 'open'],
-])('images are polled by whether any is being built: %s', (_, images, activity) => {
+])('polls images while any is being built: %s', (_, images, activity) => {
   const read = benchmarkImages.parse({ images });
   expect(imageList('b1').activity?.(read.images)).toBe(activity);
 });
 
-it('a benchmark is polled while it is not ready', () => {
+it('polls a benchmark while it is not ready', () => {
   const { activity } = readinessQuery('b1');
   expect([undefined, { ready: false }, { ready: true }].map(activity)).toEqual(['building', 'building', 'open']);
 });
 
-it('a benchmark has no status if the service reports neither its readiness nor a blocker (B3)', () => {
+it('gives a benchmark no status if the service reports neither readiness nor a blocker (B3)', () => {
   const { observes } = readinessQuery('b1');
   const status = (said: object) => observes?.({ ready: null, ...said } as Readiness).status;
   expect([status({}), status({ unready_task_image_counts: { pending: 1 } })]).toEqual([undefined, 'not ready']);
 });
 
-it('runtimes are polled while one is being built', () => {
+it('polls runtimes while one is being built', () => {
   const runtime = (build_status: string) => ({ runtime_id: 'r1', build_status });
   expect(runtimeList.activity?.([runtime('completed'), runtime('building')])).toBe('building');
   expect(runtimeList.activity?.([runtime('completed')])).toBe('open');
 });
 
-it('a list of runtimes that is no longer wanted is not read on', async () => {
+it('stops reading a list of runtimes that is no longer needed', async () => {
   const given: unknown[] = [];
   const asked = context({ listBenchmarkRuntimes: (_, { signal }) => given.push(signal) });
   await runtimeList.readPage(asked);

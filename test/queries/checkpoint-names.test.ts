@@ -22,11 +22,11 @@ it('splits a name at its last @; a training run alone means its latest', () => {
   expect(splitCheckpointName('@6')).toEqual({ name: '@6', which: 'latest' });
 });
 
-it('finds the latest, and one by its step', () => {
+it('finds the latest, or one by step', () => {
   expect([stepOf('latest'), stepOf('10'), stepOf('11'), stepOf('')]).toEqual([40, 10, undefined, undefined]);
 });
 
-it('the best has the highest held-out reward of those that were saved; of equal ones it is the latest', () => {
+it('the best has the highest held-out reward of the saved ones; the latest of equal ones', () => {
   expect(stepOf('best')).toBe(30);
   expect(stepOf('best', heldOut.slice(0, 2))).toBe(20);
   expect([stepOf('best', []), stepOf('best', heldOut.slice(4))]).toEqual([undefined, undefined]);

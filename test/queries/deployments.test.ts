@@ -13,7 +13,7 @@ it.each([
   expect(deploymentList.activity?.([{ deployment_id: 'd2', status: 'failed' }, deployment])).toBe(activity);
 });
 
-it('one that was started, or taken away, is known by its id', () => {
+it('finds one that was started or removed by its id', () => {
   const deployment = { deployment_id: 'd1', model_slug: 'tutor', status: 'PENDING', created_at: '2026-01-01' };
   expect(startDeployment.starts?.(deployment, {} as never)).toEqual({
     kind: 'deployment',

@@ -11,8 +11,8 @@ import { openGate } from '../service/fake-service.ts';
 
 const sourceOf = (name: string) => ({ key: [name], id: String, readPage: async () => wholePage([1, 2]) });
 
-describe('with a query that the cache drops (U44)', () => {
-  it('its failures are forgotten', () => {
+describe('a query dropped by the cache (U44)', () => {
+  it('has its failures forgotten', () => {
     const cache = new QueryClient();
     const failed = new FailedQueries({ cache, gate: openGate, isPaused: () => false, leastMs: 0 });
     const query = cache.getQueryCache().build(cache, { queryKey: ['a'] });
@@ -23,7 +23,7 @@ describe('with a query that the cache drops (U44)', () => {
     failed.close();
   });
 
-  it('the count of a list is forgotten unless it is shown, and so are the orders that were refused', () => {
+  it('has the count of its list forgotten unless it is shown, and refused sort orders', () => {
     const cache = new QueryClient();
     const lists = new Lists(
       cache,
@@ -46,7 +46,7 @@ describe('with a query that the cache drops (U44)', () => {
     expect(countAfterRemoval('passing')).toBeUndefined();
   });
 
-  it('what it said of runs is forgotten', () => {
+  it('has its news of runs forgotten', () => {
     const restarts = new Restarts();
     const run = knownResource({ kind: 'training', id: 'trn_1', label: 'long' }, [
       { kind: 'training', id: 'trn_1', status: 'running' },
@@ -58,7 +58,7 @@ describe('with a query that the cache drops (U44)', () => {
   });
 });
 
-it('remembers the places that were visited last (U44)', () => {
+it('remembers the places visited last (U44)', () => {
   const memory = new Memory();
   for (let number = 0; number < 1_500; number += 1) memory.set(`place ${number}`, number);
   expect([memory.get('place 499'), memory.get('place 500'), memory.get('place 1499')]).toEqual([undefined, 500, 1_499]);

@@ -91,7 +91,7 @@ describe('runs of all benchmarks', () => {
     expect([rows.length, notes, complete]).toEqual([12, [], true]);
   });
 
-  it('stay in their places if created at the same time, whichever benchmark answers first', async () => {
+  it('keep their places if created at the same time, whichever benchmark answers first', async () => {
     const benchmarks = ['b1', 'b2', 'b3'].map(bench_id => ({ bench_id }));
     const listBenchmarks = () => ({ items: benchmarks, has_more: false, next_cursor: null, dropped: 0 });
     const service = fakeService({ listBenchmarks }, { capabilities: new Capabilities() });
@@ -106,7 +106,7 @@ describe('runs of all benchmarks', () => {
     expect(ids(items)).toEqual(['b1 x', 'b1 y', 'b2 x', 'b2 y', 'b3 x', 'b3 y']);
   });
 
-  it('are shown without those that could not be read, with a note of how many', async () => {
+  it('are shown without unreadable ones, which a note counts', async () => {
     const { reader, context, failing } = world(14);
     failing.add('b3').add('b9');
     const { rows, notes, complete } = await reader.poll(context);
@@ -117,7 +117,7 @@ describe('runs of all benchmarks', () => {
     ]);
   });
 
-  it('count a benchmark that could not be read as a row, beside what failed (attack35 B2)', async () => {
+  it('count an unreadable benchmark as a row, beside what failed (attack35 B2)', async () => {
     const { context } = world(2);
     const benchmarks = [{ bench_id: 'b1' }, { bench_id: 'b2' }];
     const service = fakeService({
@@ -132,7 +132,7 @@ describe('runs of all benchmarks', () => {
     });
   });
 
-  it('are read on request where they failed, after those of all other benchmarks', async () => {
+  it('are read on request after a failure, after those of all other benchmarks', async () => {
     const { reader, context, failing } = world(120);
     failing.add('b3').add('b70');
     await reader.poll(context);
@@ -145,7 +145,7 @@ describe('runs of all benchmarks', () => {
     expect((await reader.poll(context)).rows).toHaveLength(120);
   });
 
-  it('are not all known if the only benchmark that has any failed', async () => {
+  it('are not all known if the only benchmark with runs failed', async () => {
     const { context, source } = world(2);
     const read = async (benchId: string): Promise<Run[]> => (benchId === 'b2' ? broken(benchId) : []);
     const readPage: typeof source.readPage = page =>
@@ -154,7 +154,7 @@ describe('runs of all benchmarks', () => {
     expect(await reader.poll(context)).toMatchObject({ rows: [], complete: false });
   });
 
-  it('keep what was read before of a benchmark that fails now', async () => {
+  it('keep the earlier rows of a benchmark that fails now', async () => {
     const { reader, context, failing } = world(14);
     await reader.poll(context);
     failing.add('b3');
@@ -165,7 +165,7 @@ describe('runs of all benchmarks', () => {
     expect((await reader.poll(context)).notes).toEqual([]);
   });
 
-  it('have the same rest again where the benchmarks are listed in a loop, so that the loop is noticed', async () => {
+  it('have the same cursor again if the benchmarks are listed in a loop, so that the loop is noticed', async () => {
     const readPage = pagesOf({
       listBenchmarks: ({ query: { cursor } = {} }) => ({
         items: [{ bench_id: cursor === 'two' ? 'b2' : 'b1' }, { bench_id: 'broken' }],
@@ -181,13 +181,13 @@ describe('runs of all benchmarks', () => {
     expect(cursors.at(-1)).toBe(cursors.at(-3));
   });
 
-  it('fail where not one of them can be read', async () => {
+  it('fail if none can be read', async () => {
     const { reader, context, failing } = world(3);
     failing.add('b1').add('b2').add('b3');
     await expect(reader.poll(context)).rejects.toThrow('is out');
   });
 
-  it('are asked for no further once one answer says that none of them are listed', async () => {
+  it('are not requested any more once an answer says that none are listed', async () => {
     const { context, read } = world(40);
     const missing = async (benchId: string): Promise<Run[]> => {
       read.push(benchId);
@@ -199,7 +199,7 @@ describe('runs of all benchmarks', () => {
     expect(read.length).toBeLessThan(6);
   });
 
-  it('are of an endpoint that does not exist, if no listed benchmark is found', async () => {
+  it('belong to a missing endpoint if none is found for any listed benchmark', async () => {
     const { context, read } = world(40);
     const unknown = async (benchId: string): Promise<Run[]> => {
       read.push(benchId);
@@ -210,7 +210,7 @@ describe('runs of all benchmarks', () => {
     expect(read.length).toBeLessThan(10);
   });
 
-  it('are listed although the first ones asked for are not found, while another answer is still awaited', async () => {
+  it('are listed even if the first ones are not found, while another answer is pending', async () => {
     const { context, read } = world(40);
     const late = async (benchId: string): Promise<Run[]> => {
       read.push(benchId);
@@ -225,14 +225,14 @@ describe('runs of all benchmarks', () => {
     expect(page.note).toContain('3 of 40');
   });
 
-  it('report the answer of each benchmark, so that a refresh lets them be read', async () => {
+  it('report the answer of each benchmark, so that they can be read by a refresh', async () => {
     const { context, reader } = world(14);
     let answers = 0;
     await reader.poll({ ...context, progressed: () => (answers += 1) });
     expect(answers).toBeGreaterThanOrEqual(14);
   });
 
-  it('are not asked for any more once their reader is gone', async () => {
+  it('are not requested any more once their reader is gone', async () => {
     const { context, read, stop } = world(40);
     const slow = async (benchId: string): Promise<Run[]> => {
       read.push(benchId);
@@ -245,7 +245,7 @@ describe('runs of all benchmarks', () => {
     expect(read.length).toBeLessThan(6);
   });
 
-  it('are read to the end although the newest benchmarks have none', async () => {
+  it('are read to the end even if the newest benchmarks have none', async () => {
     const { context } = world(120);
     const readRuns = async (benchId: string): Promise<Run[]> =>
       benchId === 'b118' ? [{ id: 'run of b118', bench_id: benchId, created_at: '2026-01-01T00:00:00Z' }] : [];
@@ -261,7 +261,7 @@ describe('runs of all benchmarks', () => {
     expect(ids(reader.data.rows)).toEqual(['run of b118']);
   });
 
-  it('continue with the other benchmarks when that is asked for, and say so until then', async () => {
+  it('continue with the other benchmarks on request, and say so until then', async () => {
     const { reader, context, read } = world(120);
     const { rows, notes } = await reader.poll(context);
     expect(rows).toHaveLength(50);
@@ -273,8 +273,8 @@ describe('runs of all benchmarks', () => {
   });
 });
 
-describe('a benchmark if the service gives none by its id', () => {
-  it('is looked for once, and then asked for where it was', async () => {
+describe('a benchmark that the service does not return by id', () => {
+  it('is looked up once, and then read where it was found', async () => {
     const { context, asked } = world(900);
     const query = benchmarkQuery('b700');
     expect((await query.read(context)).bench_id).toBe('b700');
@@ -287,7 +287,7 @@ describe('a benchmark if the service gives none by its id', () => {
     ]);
   });
 
-  it('is said not to be there, once all have been read', async () => {
+  it('is reported as missing once all have been read', async () => {
     const { context } = world(3);
     await expect(benchmarkQuery('b4').read(context)).rejects.toMatchObject({ kind: 'not_found' });
   });

@@ -48,14 +48,14 @@ async function failing(options: Partial<FailedQueriesOptions> = {}) {
   return { failed, hash: hashKey(queryKey), settled, become };
 }
 
-it('is asked as soon as the host answers something else, and not before', async () => {
+it('is retried as soon as the host answers another request, and not before', async () => {
   const { become } = await failing();
   expect([await become({ kind: 'open' }), await become({ kind: 'open', failing: true })]).toEqual([1, 1]);
   expect(await become({ kind: 'limited', reason: 'rate_limit', until: 0 })).toBe(1);
   expect([await become({ kind: 'open' }), await become({ kind: 'open' })]).toEqual([2, 2]);
 });
 
-it('is not asked while polling is paused', async () => {
+it('is not retried while polling is paused', async () => {
   let paused = true;
   const { failed, settled } = await failing({ isPaused: () => paused });
   failed.succeeded('another');
@@ -65,7 +65,7 @@ it('is not asked while polling is paused', async () => {
   expect(await settled()).toBe(2);
 });
 
-it('is asked no more often than allowed, and counts as new each time', async () => {
+it('is retried no more often than allowed, and counts as new each time', async () => {
   let at = 5_000;
   const now = vi.spyOn(performance, 'now').mockImplementation(() => at);
   onTestFinished(() => now.mockRestore());

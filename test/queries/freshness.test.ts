@@ -15,21 +15,21 @@ const facts: FreshnessFacts = {
   gate: { kind: 'open' },
 };
 
-it('is loading until something arrives', () => {
+it('is loading until an answer arrives', () => {
   expect(freshnessOf({ ...facts, dataAt: undefined })).toEqual({ kind: 'loading' });
 });
 
-it('is fresh within its interval and stale when the answer is overdue', () => {
+it('is fresh within its interval and stale when an answer is overdue', () => {
   expect(freshnessOf(facts)).toEqual({ kind: 'fresh', at: 1_000, intervalMs: 2_000 });
   expect(freshnessAt(freshnessOf(facts), 6_000)).toEqual(freshnessOf(facts));
   expect(freshnessAt(freshnessOf(facts), 6_001)).toEqual({ kind: 'stale', at: 1_000 });
 });
 
-it('does not grow stale when it will not change any more', () => {
+it('never grows stale if it cannot change', () => {
   expect(freshnessAt(freshnessOf({ ...facts, intervalMs: undefined }), 1e9).kind).toBe('fresh');
 });
 
-it('keeps the age of what is shown while failing, and says when it tries again', () => {
+it('keeps the age of what is shown while failing, and the time of the next retry', () => {
   expect(freshnessOf({ ...facts, failedAt: 3_000, intervalMs: 4_000 })).toEqual({
     kind: 'failing',
     at: 1_000,
@@ -41,27 +41,27 @@ it('keeps the age of what is shown while failing, and says when it tries again',
   });
 });
 
-describe('while the service limits the rate of requests', () => {
+describe('under a rate limit', () => {
   const gate = { kind: 'limited', reason: 'rate_limit', until: 9_000 } as const;
 
-  it('is limited until then, whether it had arrived, failed or neither', () => {
+  it('is limited until it ends, whether it had arrived, failed or neither', () => {
     expect(freshnessOf({ ...facts, gate })).toEqual({ kind: 'limited', at: 1_000, until: 9_000 });
     expect(freshnessOf({ ...facts, failedAt: 3_000, gate })).toEqual({ kind: 'limited', at: 1_000, until: 9_000 });
     expect(freshnessOf({ ...facts, dataAt: undefined, gate })).toMatchObject({ kind: 'limited', at: undefined });
   });
 
-  it('is stale behind it, until the next answer comes', () => {
+  it('is stale afterwards, until the next answer', () => {
     const limited = freshnessOf({ ...facts, gate });
     expect(freshnessAt(limited, 8_999)).toEqual(limited);
     expect(freshnessAt(limited, 9_000)).toEqual({ kind: 'stale', at: 1_000 });
     expect(freshnessAt(freshnessOf({ ...facts, dataAt: undefined, gate }), 9_000)).toEqual({ kind: 'loading' });
   });
 
-  it('is final all the same if it will not change any more', () => {
+  it('is final all the same if it cannot change', () => {
     expect(freshnessOf({ ...facts, intervalMs: undefined, gate }).kind).toBe('fresh');
   });
 
-  it('is failing if the host is held back because it fails', () => {
+  it('is failing if the host is held back for its failures', () => {
     const failing = { ...gate, reason: 'failing' } as const;
     expect(freshnessOf({ ...facts, gate: failing })).toEqual({ kind: 'failing', at: 1_000, retryAt: 9_000 });
   });
@@ -83,12 +83,12 @@ describe('while the host fails', () => {
   });
 });
 
-it('is paused above everything', () => {
+it('is paused before everything else', () => {
   expect(freshnessOf({ ...facts, failedAt: 3_000, paused: true })).toEqual({ kind: 'paused', at: 1_000 });
 });
 
-describe('what is not asked for again by itself', () => {
-  it('is gone, or not listed, whatever else holds', () => {
+describe('what is not polled', () => {
+  it('is gone, or not listed, before everything else', () => {
     for (const ended of ['gone', 'unlisted'] as const) {
       expect(freshnessOf({ ...facts, failedAt: 3_000, paused: true, ended })).toEqual({ kind: ended, at: 1_000 });
       expect(freshnessAt(freshnessOf({ ...facts, ended }), 1e9).kind).toBe(ended);
@@ -96,17 +96,17 @@ describe('what is not asked for again by itself', () => {
   });
 });
 
-describe('what is made of several parts', () => {
+describe('a combination of several parts', () => {
   const fresh = (intervalMs: number | undefined): Freshness => ({ kind: 'fresh', at: 1_000, intervalMs });
   const failing: Freshness = { kind: 'failing', at: 0, retryAt: 5 };
   const unlisted: Freshness = { kind: 'unlisted', at: undefined };
 
-  it('is as fresh as the part that says most against it', () => {
+  it('is as fresh as its worst part', () => {
     expect(freshnessOfParts([fresh(2_000), failing, { kind: 'loading' }])).toBe(failing);
     expect(freshnessOfParts([fresh(2_000), { kind: 'loading' }])).toEqual({ kind: 'loading' });
   });
 
-  it('is no failure because of a part that the service does not offer', () => {
+  it('does not fail for a part that the service does not offer', () => {
     expect(freshnessOfParts([unlisted, fresh(2_000)])).toEqual(fresh(2_000));
     expect(freshnessOfParts([unlisted])).toBe(unlisted);
   });

@@ -13,7 +13,7 @@ const splitsOf = (rows: readonly HeldOutReward[]) => {
   return [deciding, ...otherSplits(deciding)].map(each => `${each[0]?.split ?? 'none'} ${each.length}`);
 };
 
-it('is that of the validation tasks, beside which others decide nothing', () => {
+it('uses the validation tasks, before all others', () => {
   const rows = [...rowsOf('test', [0.1, 0.9, 0.5]), ...rowsOf('validation', [0.2, 0.4, 0.8])];
   const means = heldOutMeans(decidingSplit(rows.toSorted((left, right) => left.step - right.step)));
   expect(means).toMatchObject({
@@ -26,7 +26,7 @@ it('is that of the validation tasks, beside which others decide nothing', () => 
   expect(splitsOf([...rowsOf('test', [0.1, 0.9]), ...rowsOf('validation', [0.2])])).toEqual(['validation 1', 'test 2']);
 });
 
-it('is that of the other tasks where a row or none is of the validation tasks', () => {
+it('uses the other tasks if a row or none belongs to the validation tasks', () => {
   expect(splitsOf(rowsOf('test', [0.1, 0.2]))).toEqual(['test 2']);
   expect(splitsOf([...rowsOf('test', [0.1, 0.2, 0.3]), ...rowsOf('validation', [1])])).toEqual([
     'test 3',
@@ -39,7 +39,7 @@ it('is that of the other tasks where a row or none is of the validation tasks', 
   ]);
 });
 
-it('is that of the test tasks last, in a fixed order of the splits, whatever the order and number of rows', () => {
+it('uses the test tasks last, in a fixed order of the splits, for any order and number of rows', () => {
   const names = ['validation', 'val', 'valid', 'Dev', 'eval', 'a', 'b', null, 'train', 'test'];
   const splits = names.map(name => rowsOf(name, [0.1, 0.2]));
   const all = names.map(name => `${name ?? 'none'} 2`);
@@ -56,7 +56,7 @@ it.each([
   'a test2',
   'val eval-tasks',
   'valid.1 b',
-])('knows them by a word of their names: %s', names => {
+])('recognises them by a word in their names: %s', names => {
   const splits = names.split(' ').map(name => rowsOf(name, [0.1, 0.2]));
   expect(splitsOf(splits.toReversed().flat())).toEqual(names.split(' ').map(name => `${name} 2`));
 });
@@ -70,7 +70,7 @@ it('stays the same while the rows of a step arrive one by one', () => {
     expect(heldOutMeans(decidingSplit(rows.slice(0, count)))?.last.split).toBe('dev');
 });
 
-it('is read again where only another split has changed', async () => {
+it('is read again if only another split has changed', async () => {
   const test = rowsOf('test', [0.1, 0.2]);
   const answer = { held_out_rewards: [...rowsOf('validation', [0.3, 0.4]), ...test] };
   const query = heldOutRewardsQuery('trn_1', false);
@@ -87,7 +87,7 @@ it('is read again where only another split has changed', async () => {
   expect(otherSplits(after ?? [])[0]).toHaveLength(3);
 });
 
-it('what is missing of a mean counts as the lowest reward: 0, or less where the curve is below it', () => {
+it('counts missing samples as the lowest reward: 0, or less if the curve is lower', () => {
   const mean = { step: 1, reward: 0.5, samples: 10, expected: 20 };
   expect(worstOf(mean)).toBe(0.25);
   expect(worstOf({ ...mean, extremes: [-1, 0.5] })).toBe(-0.25);

@@ -42,13 +42,13 @@ const boundsOf = async (...of: Parameters<typeof reading>) => {
   return runMeanOf(read.rewards, read).bounds;
 };
 
-it('counts a listed rollout without a reward as missing of its task', async () => {
+it('counts a listed rollout without a reward as missing from its task', async () => {
   expect(await boundsOf([row(2), row(3)])).toEqual([0.25, 0.75]);
   // Otherwise, they may be second rollouts of the other tasks.
   expect((await boundsOf([]))?.[0]).toBeLessThan(0.25);
 });
 
-it('does so while the run goes on, for those that have ended', async () => {
+it('does so during the run, for completed rollouts', async () => {
   const both = await boundsOf([row(2), row(3)], { status: 'running' });
   expect(both).toEqual([0.25, 0.75]);
   const pending = await boundsOf([row(2), row(3, { status: 'running' })], { status: 'running' });
@@ -66,7 +66,7 @@ it('says how many are to come, and how many failed', async () => {
   );
 });
 
-it('has the number of rewards of the mean, not that of the list (attack34 C)', async () => {
+it('has the number of rewards of the mean, not of the list (attack34 C)', async () => {
   const { context } = reading([], {});
   const run = { id: 'evr_1', status: 'completed', total: 9 };
   const read = async (own: { mean: number | undefined; graded: number | undefined }) => {
@@ -79,13 +79,13 @@ it('has the number of rewards of the mean, not that of the list (attack34 C)', a
   expect(await read({ mean, graded: undefined })).toEqual([mean, count]);
 });
 
-it('leaves them out where they may be of another run, or are more than the run has', async () => {
+it('leaves them out if they may belong to another run, or exceed the total', async () => {
   const none = await boundsOf([]);
   expect(await boundsOf([row(2, { eval_run_id: 'evr_2' }), row(3, { eval_run_id: 'evr_2' })])).toEqual(none);
   expect(await boundsOf([2, 3, 4].map(index => row(index)))).toEqual(none);
 });
 
-it('takes a failed rollout of a task that has its reward for a first attempt', async () => {
+it('takes a failed rollout of a task with a reward as a first attempt', async () => {
   const retried = [row(2, { task_id: 't0' }), row(3, { task_id: 't1' })];
   expect(await boundsOf(retried)).toEqual(await boundsOf([]));
   // With two rollouts a task, it is the other one.
@@ -109,7 +109,7 @@ it('gives every reader the same certainty, and reads the list once for each', as
   expect(compareRuns(compareTasks(results, results)).base.bounds).toEqual([0.25, 0.75]);
 });
 
-it('does not read the list for a run with all rewards, nor for a running row of a list', async () => {
+it('does not read the list for a run with all rewards, or for a running row of a list', async () => {
   const whole = reading([], { total: 2 });
   await readRunRewards('evr_1', whole.context);
   expect(whole.asked('listTrajectories')).toBe(0);

@@ -36,7 +36,7 @@ function words(
 const steady = points(...Array.from({ length: 20 }, () => [2_000, 1] as const));
 
 describe('the pace', () => {
-  it('comes with the time left once there are steps to judge by', () => {
+  it('comes with the time left once there are enough steps', () => {
     expect(words(steady)).toBe('2 s/step  ETA 12m 40s');
     expect(words(steady.slice(0, 1))).toBe('');
     expect(words([], 0, { completed: undefined })).toBe('');
@@ -44,12 +44,12 @@ describe('the pace', () => {
     expect(words(steady, 0, { total: 20 })).toBe('2 s/step');
   });
 
-  it('is that of the last two minutes', () => {
+  it('covers the last two minutes', () => {
     const seen = points([20_000, 1], ...Array.from({ length: 12 }, () => [10_000, 1] as const));
     expect(paceOf(seen).stepMs).toBe(10_000);
   });
 
-  it('is not given of a run that has not been observed for a while', () => {
+  it('is unknown for a run that has not been observed for a while', () => {
     const { at } = steady.at(-1) ?? { at: 0 };
     expect(words(steady, 0, { now: at + 10_000 })).toBe('2 s/step  ETA 12m 40s');
     expect(words(steady, 0, { now: at + minute })).toBe('');
@@ -62,11 +62,11 @@ describe('the pace', () => {
     [1_000 / 9.96, '10 steps/s'],
     [2, '500 steps/s'],
     [4_800, '4.8 s/step'],
-  ])('writes a rate with the digits that its size deserves (C3): %d', (stepMs, rate) => {
+  ])('formats a rate with digits that fit its size (C3): %d', (stepMs, rate) => {
     expect(formatRate(stepMs)).toBe(rate);
   });
 
-  it('counts no step that a number cannot hold', () => {
+  it('ignores a step count that overflows', () => {
     expect(words(points([1_000, 5], [2_000, 10], [2_000, Number.POSITIVE_INFINITY]))).toBe('5.0 steps/s');
     const store = RememberedStore.inMemory('test');
     for (const [at, steps] of [Number.POSITIVE_INFINITY, 1e308, 3].entries()) store.recordProgress('trn_1', steps, at);
@@ -74,19 +74,19 @@ describe('the pace', () => {
     store.close();
   });
 
-  it('leaves out the time before the first step, in which it may have waited in a queue', () => {
+  it('leaves out the time before the first step, which may have been in a queue', () => {
     expect(words(points([10 * minute, 5], [2_000, 10]))).toContain('5.0 steps/s');
     expect(words(points([10 * minute, 5]))).not.toContain('step');
   });
 
-  it('leaves out the time in which nothing could be observed', () => {
+  it('leaves out times when nothing could be observed', () => {
     const withOutage = points([2_000, 10], [2_000, 10], [4 * minute, 3], [2_000, 10], [2_000, 10]);
     expect(words(withOutage)).toContain('5.0 steps/s');
     // Even if the outage is almost the last interval.
     expect(words(points([4 * minute, 3], [2_000, 10]))).toContain('5.0 steps/s');
   });
 
-  it('is that of the recent steps, and not of how it began', () => {
+  it('follows recent steps, not the start', () => {
     const slowed = points(
       ...Array.from({ length: 100 }, () => [1_000, 5] as const),
       ...Array.from({ length: 65 }, () => [2_000, 1] as const),
@@ -94,7 +94,7 @@ describe('the pace', () => {
     expect(words(slowed, 0, { total: 600 })).toContain('2 s/step');
   });
 
-  it('is not taken from the part of a step after the first look', () => {
+  it('ignores the part of a step after the first look', () => {
     // 4 minutes a step, met 40 s before one.
     const met = [
       { at: 0, completed_steps: 70 },
@@ -107,7 +107,7 @@ describe('the pace', () => {
     expect(words([...met, next])).toBe('4m/step  ETA 21h 52m');
   });
 
-  it('is within a factor of two for any steps, polls and absences, and within a fifth after 20 steps', () => {
+  it('is within a factor of two for any steps, polls and gaps, and within a fifth after 20 steps', () => {
     let seed = 7;
     const random = (): number => {
       seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
@@ -137,19 +137,19 @@ describe('the pace', () => {
     expect(worst.late).toBeLessThanOrEqual(1.2);
   });
 
-  it('takes ten steps where two minutes hold few', () => {
+  it('covers ten steps if two minutes contain few', () => {
     expect(words(points(...Array.from({ length: 12 }, () => [5 * minute, 1] as const)))).toContain('5m/step');
     const mixed = points([10 * minute, 1], ...Array.from({ length: 10 }, () => [minute, 1] as const));
     expect(words(mixed)).toContain('60 s/step');
   });
 
-  it('averages what the polls round', () => {
+  it('averages out the rounding of polls', () => {
     // Steps of 1.5 s, polled every 2 s: one and two steps in turn.
     const polled = points(...Array.from({ length: 20 }, (_, index) => [2_000, index % 3 === 0 ? 2 : 1] as const));
     expect(words(polled)).toContain('1.5 s/step');
   });
 
-  it('has no silence by a checkpoint that lies beyond the count', () => {
+  it('sees no silence from a checkpoint beyond the step count', () => {
     // Reached 60, fell back to 40, and is at 55 again.
     const saved = [10, 20, 30, 40, 50, 60].map(step => ({ at: 3 * minute * step, completed_steps: step }));
     const met = [{ at: 260 * minute, completed_steps: 55 }];
@@ -157,7 +157,7 @@ describe('the pace', () => {
     expect(words(met, 0, {}, { checkpoints: saved.slice(0, 5) })).toBe('last checkpoint 1h ago');
   });
 
-  it('comes without the time left while it is only the mean since the start, which grows', () => {
+  it('has no time left while it is only the mean since the start, which grows', () => {
     const met = points().map(point => ({ ...point, at: 60 * minute, completed_steps: 20 }));
     const startedAt = 0;
     expect(words(met, 0, {}, { startedAt })).toBe('3m/step');
@@ -168,35 +168,35 @@ describe('the pace', () => {
     expect(words([...met, seen], 0, {}, { startedAt })).toMatch(/ETA/);
   });
 
-  it('survives a count that was set back to a checkpoint', () => {
+  it('survives a step count that was reset to a checkpoint', () => {
     expect(words(points([2_000, 10], [2_000, 10], [5_000, -5], [2_000, 10]))).toContain('5.0 steps/s');
   });
 });
 
 describe('a silence', () => {
-  it('takes the place of rate and time left', () => {
+  it('replaces the rate and the time left', () => {
     expect(words(steady, 14_000)).toBe('2 s/step  ETA 12m 40s');
     expect(words(steady, 4 * minute)).toBe('no new step for 4m');
   });
 
-  it('is judged by how long steps take', () => {
+  it('is judged by the usual duration of steps', () => {
     const slow = points(...Array.from({ length: 12 }, () => [5 * minute, 1] as const));
     expect(words(slow, 14 * minute)).toContain('5m/step');
     expect(words(slow, 16 * minute)).toBe('no new step for 16m');
   });
 
-  it('may have been longer if it began before anything was seen', () => {
+  it('may have been longer if it began before the first look', () => {
     expect(words(points(), 30_000, { completed: 40 })).toBe('');
     expect(words(points(), 4 * minute, { completed: 40 })).toBe('no new step for at least 4m');
   });
 });
 
-it.each(['cancel_signaled', 'cancelling'])('no time is left of a run that is %s', status => {
+it.each(['cancel_signaled', 'cancelling'])('a run that is %s has no time left', status => {
   expect(words(steady, 0, { status })).toBe('2 s/step');
 });
 
-describe('a run that waits', () => {
-  it('is queued, and not silent (W11)', () => {
+describe('a waiting run', () => {
+  it('is queued, not silent (W11)', () => {
     const pace = paceOf([{ at: 0, completed_steps: 0 }]);
     const situation = { completed: 0, total: 900, observedAt: 98_000, now: 98_000, startedAt: 0 };
     expect(describePace(pace, { ...situation, status: 'pending' })).toBe('queued 1m 38s');

@@ -53,7 +53,7 @@ async function world() {
   return { service, context, reading, asked: () => requests.map(request => request.url) };
 }
 
-it('reads the runs of a benchmark to the end, and asks for the first page without a query', async () => {
+it('reads the runs of a benchmark to the end, and requests the first page without a query', async () => {
   const { context, reading, asked } = await world();
   const reader = reading<EvalRun>(runsOfBenchmark('b1'));
   expect((await reader.poll(context)).complete).toBe(false);
@@ -62,7 +62,7 @@ it('reads the runs of a benchmark to the end, and asks for the first page withou
   expect(asked().slice(0, 2)).toEqual(['/api/v1/eval/b1/runs', '/api/v1/eval/b1/runs?cursor=2&limit=200']);
 });
 
-it('reads all runs of all benchmarks, and ends at a cursor that leads back, which it says (C16)', async () => {
+it('reads all runs of all benchmarks, and stops at a repeated cursor, with a note (C16)', async () => {
   const { context, reading, asked } = await world();
   const reader = reading<EvalRun>(everyRun);
   const { notes } = await reader.poll(context);

@@ -66,12 +66,12 @@ describe('the progress that old runs lack (attack34 C, attack35 B1)', () => {
     return { capabilities, has };
   };
 
-  it('is read of others after one of them, however often that is read', async () => {
+  it('is read for others after the first 404, however often that is repeated', async () => {
     const { has } = world();
     expect([await has('old1'), await has('old1'), await has('new')]).toEqual([true, true, false]);
   });
 
-  it('is missing after the second, until a request that is already in flight finds it', async () => {
+  it('is missing after the second, until a request in flight finds it', async () => {
     const { capabilities, has } = world();
     expect([await has('old1'), await has('old2')]).toEqual([true, false]);
     capabilities.hasWorked(endpoint, {}, []);
@@ -79,7 +79,7 @@ describe('the progress that old runs lack (attack34 C, attack35 B1)', () => {
   });
 });
 
-it('the progress of a run that is only remembered is gone', async () => {
+it('is gone for a run that is only remembered', async () => {
   const answers = { getEvalProgress: notFound, getEvalRun: noPath, getTrajectoryRewards: notFound };
   const context = contextOf({ ...answers, listEvalRuns: () => [] });
   context.memory.see([{ kind: 'run', id: 'r1', parent: 'b1', record: { eval_run_id: 'r1', bench_id: 'b1' } }]);

@@ -49,7 +49,7 @@ it.each([
   ['without some rewards', { lacking: 0.2 }],
   ['without some rows', { unlisted: 0.1 }],
   ['without some of both', { lacking: 0.1, unlisted: 0.1 }],
-])('is compared like one run with the same rollouts: %s', (name, more) => {
+])('compares like one run with the same rollouts: %s', (name, more) => {
   for (let round = 0; round < 60; round += 1) {
     const random = new Random(`pooled ${name} ${round}`);
     const tasks = random.between(2, 12);
@@ -62,7 +62,7 @@ it.each([
   }
 });
 
-it('knows the rollouts of each task where every run lists all of its tasks', () => {
+it('knows the rollouts of each task if every run lists all its tasks', () => {
   for (let round = 0; round < 60; round += 1) {
     const random = new Random(`each ${round}`);
     const tasks = random.between(2, 8);
@@ -86,7 +86,7 @@ it('knows the rollouts of each task where every run lists all of its tasks', () 
   }
 });
 
-it('lets a missing rollout belong to another task where a run does not list all of its own', () => {
+it('allows a missing rollout to belong to another task if a run does not list all its tasks', () => {
   const samplesPerTask = { each: 1, isSent: false };
   const whole = { rewards: [rewardOf(0, 1), rewardOf(1, 1)], total: 2, status: 'completed', samplesPerTask };
   const part = { ...whole, rewards: [rewardOf(0, 1)] };
@@ -106,7 +106,7 @@ it.each([
   expect(poolRewards(runs)).toMatchObject({ status, total: 2 * statuses.length, listed: statuses.length });
 });
 
-it('is open if one of its runs is, though the others lack rewards that can be counted', () => {
+it('is open if one of its runs is, even if the others lack a known number of rewards', () => {
   const open = { ...ended, status: 'failed' };
   expect(isOpen({ tasks: [[1]], total: 1, end: 'stopped' })).toBe(true);
   const pool = poolRewards([open, { ...ended, total: 3 }]);
@@ -116,7 +116,7 @@ it('is open if one of its runs is, though the others lack rewards that can be co
   );
 });
 
-it('counts what some runs are known to lack where the total of another is unknown', () => {
+it('counts the rewards that some runs are known to lack if the total of another is unknown', () => {
   const pool = poolRewards([
     { ...ended, total: undefined },
     { ...ended, total: 3 },
@@ -127,14 +127,14 @@ it('counts what some runs are known to lack where the total of another is unknow
   expect(verdict.kind).toBe('undecided');
 });
 
-it('adds up the failed rollouts, and the trajectories with several rewards', () => {
+it('adds up failed rollouts, and trajectories with several rewards', () => {
   const several = eachOnce([0, 1].map(reward => ({ ...rewardOf(0, reward), trajectory_id: 'traj_1' })));
   const pool = poolRewards([{ ...ended, failed: 2 }, ended, { ...ended, failed: 1, rewards: several }]);
   expect(pool.failed).toBe(3);
   expect(describeContradictions(pool.rewards)).toMatch(/^1 trajectory has several rewards/);
 });
 
-it('has what any of its runs has, and nothing that none has', () => {
+it('has the fields of any of its runs', () => {
   const unread = new Error('not read');
   expect(poolRewards([ended, { ...ended, unread, isMeasuredAsChosen: true }])).toMatchObject({
     ...{ unread, isMeasuredAsChosen: true },
@@ -143,6 +143,6 @@ it('has what any of its runs has, and nothing that none has', () => {
   expect(Object.keys(without)).not.toEqual(expect.arrayContaining([expect.stringMatching(/failed|unread|Chosen/)]));
 });
 
-it('is the run itself if there is one only', () => {
+it('is the run itself if there is only one', () => {
   expect(poolRewards([ended])).toBe(ended);
 });

@@ -50,7 +50,7 @@ const unlisted: Fallback<Run> = {
 };
 
 describe('a list', () => {
-  it('writes nothing while it reads; what was seen is shown if the service lists nothing', async () => {
+  it('writes nothing while it reads; remembered rows are shown if the service lists nothing', async () => {
     const memory = RememberedStore.inMemory('test');
     const runs = [
       { id: 'a', status: 'completed' },
@@ -79,7 +79,7 @@ describe('a list', () => {
     expect(memory.seen.list('run')[0]?.seenAt).toBe(before?.seenAt);
   });
 
-  it('has what was started last first, whenever it was seen, and is as old as the row seen longest ago', async () => {
+  it('has the last started one first, whenever it was seen, and the age of its oldest row', async () => {
     const memory = RememberedStore.inMemory('test');
     const see = (id: string, at: number, more: object = {}) =>
       memory.see([{ kind: 'run', id, record: { id, ...more } }], Date.UTC(2026, 2, 4, 8, at));
@@ -92,7 +92,7 @@ describe('a list', () => {
     expect(page.remembered_at).toBe(Date.UTC(2026, 2, 4, 8, 5));
   });
 
-  it('does not hide a failure behind what was seen', async () => {
+  it('does not hide a failure behind remembered rows', async () => {
     const memory = RememberedStore.inMemory('test');
     memory.see([{ kind: 'run', id: 'a', record: { id: 'a' } }]);
     const failing = listOf(() => {
@@ -101,7 +101,7 @@ describe('a list', () => {
     await expect(readListed(failing, { service, query: {}, signal, memory })).rejects.toThrow('no');
   });
 
-  it('shows the runs started here where no benchmark counts any and the service does not list runs', async () => {
+  it('shows the runs started here if no benchmark counts any and the service does not list runs', async () => {
     const items = ['b1', 'b2'].map(bench_id => ({ bench_id, eval_run_count: 0 }));
     const { url } = await hostileServer((response, request) => {
       if (request.url?.startsWith('/api/v1/benchmarks')) return json({ items, has_more: false })(response, request);
@@ -132,7 +132,7 @@ it('remembers held-out means without their curve, whoever read them', async () =
   expect(memory.seen.find('training', 'a')?.measured).toMatchObject({ last: mean, curve: [] });
 });
 
-it('adds to each row what this machine knows of it', async () => {
+it('adds what this machine knows to each row', async () => {
   const memory = RememberedStore.inMemory('test');
   memory.see([{ kind: 'run', id: 'a', record: { id: 'a' } }]);
   const known = rememberedKind<Run>({
@@ -154,7 +154,7 @@ it('adds to each row what this machine knows of it', async () => {
 describe('a record', () => {
   const queryOf = (read: () => Promise<Run>): LiveQuery<Run> => remembered.one({ ...unread, read }, 'a', unlisted);
 
-  it('is remembered, and what was remembered is shown if the service has no such record', async () => {
+  it('is remembered, and shown from memory if the service has no such record', async () => {
     const memory = RememberedStore.inMemory('test');
     const run = { id: 'a', status: 'running' };
     const read = await queryOf(async () => run).read({ service, signal, memory });
@@ -177,7 +177,7 @@ describe('a record', () => {
     expect(memory.seen.find('run', 'a')).toMatchObject({ status: 'running', parent: 'b1' });
   });
 
-  it('shows that its own endpoint is missing only if it is found as it is now', async () => {
+  it('shows that its own endpoint is missing only if it is current', async () => {
     const confirmMissing = vi.fn();
     const asking = () => fakeService({}, { capabilities: Object.assign(new Capabilities(), { confirmMissing }) });
     const memory = RememberedStore.inMemory('test');
@@ -195,7 +195,7 @@ describe('a record', () => {
     expect(confirmMissing).toHaveBeenCalledExactlyOnceWith(expect.any(CapabilityMissingError));
   });
 
-  it('is searched for once in the lists, after its own endpoint, and does without them', async () => {
+  it('is searched once in the lists, after its own endpoint, and does without them', async () => {
     const memory = RememberedStore.inMemory('test');
     const fresh = fakeService({}, { capabilities: new Capabilities() });
     const asked: string[] = [];

@@ -104,7 +104,7 @@ describe('a query', () => {
   ];
 
   it.each(queries.map(([operation, query, input, answer = {}]) => ({ operation, query, input, answer })))(
-    'asks once: $operation',
+    'sends one request: $operation',
     async ({ operation, query, input, answer }) => {
       const { service, sent } = recording(answer);
       const memory = { seen: { find: () => undefined } } as unknown as QueryContext['memory'];
@@ -139,7 +139,7 @@ describe('a query', () => {
   ];
 
   it.each(lists.map(([operation, list, input, answer = page]) => ({ operation, list, input, answer })))(
-    'of a list asks for its page: $operation',
+    'of a list requests its page: $operation',
     async ({ operation, list, input, answer }) => {
       const { service, sent } = recording(answer);
       const memory = RememberedStore.inMemory('test');
@@ -149,7 +149,7 @@ describe('a query', () => {
     },
   );
 
-  it('is kept under a key of its own, whose words say what it is of', () => {
+  it('has a key of its own, which names what it reads', () => {
     const keys = [...[...queries, ...lists].map(([, { key }]) => key), trainerRewardsQuery('t1', false).key];
     expect(keys.filter(key => key.length === 0 || key.includes(''))).toEqual([]);
     // The trajectories of a run are one list, opened in any way.
@@ -169,7 +169,7 @@ describe('a query', () => {
     });
   });
 
-  it('sorts its list on the service only where that can', () => {
+  it('lets the service sort its list only if it can', () => {
     const sorted = lists.filter(([, list]) => list.sorts).map(([operation]) => operation);
     expect([...new Set(sorted)]).toEqual([
       'listBenchmarks',
@@ -198,11 +198,11 @@ describe('a query', () => {
     [secretList, { secret_id: 'x' }],
     [modelList, { model_slug: 'x' }],
     // biome-ignore lint/suspicious/noExplicitAny: as above
-  ] as readonly (readonly [ListSource<any>, object])[])('knows the rows of its list by their id', (list, row) => {
+  ] as readonly (readonly [ListSource<any>, object])[])('identifies the rows of its list', (list, row) => {
     expect(list.id(row)).toBe('x');
   });
 
-  it('knows the rewards of a step by their place where they have no id', async () => {
+  it('identifies the rewards of a step by position if they have no id', async () => {
     const { service } = recording({ trajectory_rewards: [{ reward: 1 }, { reward: 0, trajectory_id: 'j2' }] });
     const list = stepRewardList('t1', 4);
     const { items } = await list.readPage({ service, signal, query: at } as QueryContext & { query: typeof at });
@@ -214,7 +214,7 @@ describe('a query', () => {
     expect(list.activity?.(items)).toBe('settled');
   });
 
-  it('of checkpoints reads all pages, the newest last', async () => {
+  it('of checkpoints reads all pages, with the newest last', async () => {
     const pages = [
       { items: [{ checkpoint_id: 'c2', step_index: 2 }, { checkpoint_id: 'c0' }], has_more: true, next_cursor: 'c' },
       { items: [{ checkpoint_id: 'c1', step_index: 1 }], has_more: false, next_cursor: null },
@@ -244,7 +244,7 @@ describe('a query', () => {
     for (const { about } of asked) expect(about).toEqual({ kind, id });
   });
 
-  it('says what an answer says of its run', () => {
+  it('returns what an answer says of its run', () => {
     const rewards = [{ trainer_reward: 0.5 }, { trainer_reward: 0.25 }, { trainer_reward: null }];
     expect(
       trainerRewardsQuery('t1', false).observes?.(trainerCurveOf(rewards.map((each, step) => ({ step, ...each })))),
@@ -355,7 +355,7 @@ describe('an action', () => {
     [undeploy, { deployment_id: 'd1' }, { kind: 'deployment', id: 'd1' }],
     [deleteSecret, { secret_id: 's1' }, { id: 's1' }],
     // biome-ignore lint/suspicious/noExplicitAny: as above
-  ] as readonly (readonly [Action<any>, object, object])[])('says what it took away', ({ removes }, given, gone) => {
+  ] as readonly (readonly [Action<any>, object, object])[])('says what it removed', ({ removes }, given, gone) => {
     expect(removes?.resource(given)).toEqual(gone);
   });
 
@@ -374,11 +374,11 @@ describe('an action', () => {
     ],
     [['trajectories'], [logReward, completeTrajectory]],
     [['datasets', 'trajectories'], [storeTrajectories]],
-  ] as const)('has what it changes read again: %s', (areas, sends) => {
+  ] as const)('causes what it changes to be read again: %s', (areas, sends) => {
     for (const { touches } of sends) expect(touches).toEqual(areas.map(area => [area]));
   });
 
-  it('carries a key of its own if it starts or stores something, and only then', () => {
+  it('has a key of its own only if it starts or stores something', () => {
     const keyed = new Set(actions.filter(([, send]) => send.keyed).map(([operation]) => operation));
     expect([...keyed]).toEqual(['startEval', 'startTraining', 'startDeployment', 'uploadTrajectories']);
   });
@@ -406,7 +406,7 @@ describe('an action', () => {
     });
   });
 
-  it('fails with the reason for which a trajectory was not stored', async () => {
+  it('fails with the reason why a trajectory was not stored', async () => {
     const store = (answer: object, count = 1) =>
       storeTrajectories(
         recording(answer).service,

@@ -15,7 +15,7 @@ const whole = {
 const remembered = (difference: unknown, status = 'completed') =>
   rememberedDifference({ seen: { find: () => ({ status, difference }) } as never }, 'evr_1', 'completed');
 
-it('is found while the run has the status that it ended with', () => {
+it('is found only while the run has the status that it ended with', () => {
   expect(remembered(whole)).toEqual(whole);
   expect(remembered({ ...whole, difference: undefined, interval: undefined })).toBeDefined();
   expect(remembered(whole, 'running')).toBeUndefined();
@@ -24,6 +24,6 @@ it('is found while the run has the status that it ended with', () => {
 it.each([
   ['nothing', undefined],
   ['another method', { ...whole, method: 1 }],
-])('is not found in %s', (_, difference) => {
+])('is not taken from %s', (_, difference) => {
   expect(remembered(difference)).toBeUndefined();
 });

@@ -11,14 +11,14 @@ const ended = { status: 'completed', total: 20, range };
 const knownCertainty = certaintyOf(rewards(...values), ended);
 const mean = 0.475;
 
-it('the total of a run that continues says nothing of its tasks while a reward has none', () => {
+it('the total of a continuing run says nothing about its tasks while one has no reward', () => {
   const some = [...rewards(0.5, 0.5), { trajectory_id: 'other', reward: 0.5 }];
   const of = (status: string) => runMeanOf(some, { status, total: 40 });
   expect(runMeanOf(rewards(0.5, 0.5, 0.5), { status: 'running', total: 40 }).isOpen).toBe(false);
   expect([of('running').isOpen, of('completed').isOpen]).toEqual([true, false]);
 });
 
-it('a run that was stopped with all rewards of its total has an interval under that condition, and none in lists', () => {
+it('a run that stopped with all rewards of its total has an interval on that condition, and none in lists', () => {
   const of = (total: number | undefined, ...given: readonly (number | undefined)[]) => {
     const some = given.map((reward, index) => ({ task_id: `t${index}`, reward }));
     const options = { status: 'cancelled', total, range };
@@ -38,7 +38,7 @@ it('a run that was stopped with all rewards of its total has an interval under t
   }
 });
 
-it('a rollout with neither task nor reward counts like one that is not listed', () => {
+it('counts a rollout with neither task nor reward as unlisted', () => {
   const ten = (task: string, ...given: number[]) => given.map(reward => ({ task_id: task, reward }));
   const low = ['a', 'b', 'c', 'd', 'e'].flatMap(task => ten(task, ...Array.from({ length: 10 }, () => 0)));
   const some = [...low, ...['f', 'g', 'h', 'i', 'j'].flatMap(task => ten(task, 1))];
@@ -69,7 +69,7 @@ describe('an interval', () => {
     expect(of(1, true)).toEqual(of());
   });
 
-  it('is that of the mean and the number of rewards beside it', () => {
+  it('belongs to the mean and the number of rewards beside it', () => {
     const beside = (more: object) =>
       intervalBeside({ mean, graded: 20, status: 'completed', certainty: knownCertainty, ...more }, range);
     expect(beside({})).toEqual(knownCertainty.interval);
@@ -78,7 +78,7 @@ describe('an interval', () => {
       expect(beside(other)).toBeUndefined();
   });
 
-  it('stands beside a mean that is beyond the range by rounding only', () => {
+  it('is shown beside a mean that exceeds the range only by rounding', () => {
     const rounded = 1.0000000000000002;
     const certainty = certaintyOf(rewards(...Array<number>(20).fill(rounded)), ended);
     expect(certainty.interval).toMatchObject({ high: 1 });
@@ -88,7 +88,7 @@ describe('an interval', () => {
     expect(isSettled(certainty, { mean: rounded, graded: 20 }, [0, 2])).toBe(false);
   });
 
-  it('is described by its tasks everywhere, because samples of one task are not independent (C22)', () => {
+  it('is described by tasks everywhere, as samples of one task are not independent (C22)', () => {
     const some = Array.from({ length: 176 }, (_, index) => ({ task_id: `t${index % 44}`, reward: index % 2 }) as never);
     const options = { status: 'completed', total: 176, range };
     const shown = { mean: 0.5, graded: 176, status: 'completed', certainty: certaintyOf(some, options) };
@@ -96,7 +96,7 @@ describe('an interval', () => {
     expect(formatIntervalBeside(shown, range)).toBe(describeCertainty(runMeanOf(some, options), 0.5));
   });
 
-  it('is none beside a mean outside it, though the record has this mean', () => {
+  it('is not shown beside a mean outside it, even if the record has that mean', () => {
     const recorded = { mean: 0.99, graded: 20 };
     const certainty = certaintyOf(rewards(...values), { ...ended, recorded });
     expect(certainty.interval?.high).toBeLessThan(0.99);
@@ -104,8 +104,8 @@ describe('an interval', () => {
   });
 });
 
-describe('the rewards of an ended run', () => {
-  it('are read again for another mean or number, and for another range', () => {
+describe('the rewards of a completed run', () => {
+  it('are read again for another mean, number or range', () => {
     expect(isSettled(knownCertainty, { mean, graded: 20 }, range)).toBe(true);
     expect(isSettled(knownCertainty, { mean: 0.6, graded: 20 }, range)).toBe(false);
     expect(isSettled(knownCertainty, { mean, graded: 24 }, range)).toBe(false);
@@ -113,12 +113,12 @@ describe('the rewards of an ended run', () => {
     expect(isSettled({ ...knownCertainty, isFinal: false }, { mean, graded: 20 }, range)).toBe(false);
   });
 
-  it('are not read again where the record counted others from the start', () => {
+  it('are not read again if the record counted others from the start', () => {
     const recorded = { mean, graded: 24 };
     expect(isSettled(certaintyOf(rewards(...values), { ...ended, recorded }), recorded, range)).toBe(true);
   });
 
-  it('are not read again for a range that does not hold them either', () => {
+  it('are not read again for a range that does not contain them either', () => {
     const outside = certaintyOf(rewards(0, 5), { ...ended, total: 2 });
     expect(outside).toMatchObject({ reason: 'outside', highest: 5 });
     expect(isSettled(outside, { mean: 2.5, graded: 2 }, [0, 2])).toBe(true);
@@ -126,7 +126,7 @@ describe('the rewards of an ended run', () => {
   });
 });
 
-it('a remembered certainty is read again if it came from another method, or from one that says no number', () => {
+it('computes a remembered certainty again if it came from another version of the method, or has no version', () => {
   const of = (method: number | undefined) =>
     rememberedCertainty(
       { seen: { find: () => ({ status: 'completed', certainty: { ...knownCertainty, method } }) } as never },

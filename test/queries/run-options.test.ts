@@ -5,7 +5,7 @@ import { readRunOptions, runOptionsQuery } from '../../src/queries/run-options.t
 import type { Service } from '../../src/service/index.ts';
 import { fakeService } from '../service/fake-service.ts';
 
-it('are asked for until they are no longer wanted', async () => {
+it('are requested until they are no longer needed', async () => {
   const given: unknown[] = [];
   const service = fakeService(
     { getEvalOptions: (_, { signal }) => given.push(signal) },
@@ -16,7 +16,7 @@ it('are asked for until they are no longer wanted', async () => {
   expect(given).toEqual([signal]);
 });
 
-it('are read once for each operation, benchmark and model', () => {
+it('are read once per operation, benchmark and model', () => {
   const query = (
     ...[operation, benchId, model]: [operation: 'getEvalOptions' | 'getTrainingOptions', string, string?]
   ) => runOptionsQuery(operation, { benchId, model });

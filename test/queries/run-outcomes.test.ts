@@ -58,7 +58,7 @@ const runs = [
 it.each([
   ['of a benchmark', runsOfBenchmark('b')],
   ['of all benchmarks', everyRun],
-])('is that of the rewards in the list %s, which are read once', async (_, source) => {
+])('counts the rewards in the list %s, which are read once', async (_, source) => {
   const { read, asked } = open(runs, source);
   const shown = ['0.95 of 2', '0.95 of 2', 0.5, 0.7, null];
   expect(await read()).toEqual(shown);
@@ -67,7 +67,7 @@ it.each([
   expect(asked).toHaveLength(2);
 });
 
-it('is read once more where the clock of the service is hours behind', async () => {
+it('is read once more if the clock of the service is hours behind', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   onTestFinished(() => void vi.useRealTimers());
   const behind = (ms: number): string => new Date(Date.now() - 7_200_000 + ms).toISOString();
@@ -79,7 +79,7 @@ it('is read once more where the clock of the service is hours behind', async () 
   expect(await read()).toEqual(['0.9 of 3']);
 });
 
-it('is not read again by a command where the screen has read it with the range of the settings', async () => {
+it('is not read again by a command after the screen has read it with the range of the settings', async () => {
   const source = runsOfBenchmark('b');
   const { asked, context } = open([run('failed', 'failed')], source);
   const ranged = { ...context, compare: { equalWithin: 0.05, rewardRange: [0, 2] } } as const;
@@ -89,14 +89,14 @@ it('is not read again by a command where the screen has read it with the range o
   expect(asked).toEqual(['failed']);
 });
 
-it('is left out where the rewards cannot be read, which is tried but few times', async () => {
+it('is left out if the rewards cannot be read, after a few retries', async () => {
   const many = Array.from({ length: 50 }, (_, index) => run(`run ${index}`, 'failed'));
   const { read, asked } = open(many, runsOfBenchmark('b'), true);
   expect(await read()).toEqual(many.map(() => null));
   expect(asked.length).toBeLessThanOrEqual(4);
 });
 
-it('is read again once the run has ended in another way than it is remembered', async () => {
+it('is read again once the run has ended with another status than the remembered one', async () => {
   const listed = [run('again', 'failed')];
   const { read, asked } = open(listed, runsOfBenchmark('b'));
   await read();
@@ -116,7 +116,7 @@ it('is read again once the run has failed a second time', async () => {
 });
 
 it.each(['1970-01-01T00:00:00Z', '0001-01-01T00:00:00Z'])(
-  'is read again where rewards may be late and the end is %s, which is no time',
+  'is read again if rewards may be late and the end is %s, which is no time',
   async completed_at => {
     vi.useFakeTimers({ toFake: ['Date'] });
     onTestFinished(() => void vi.useRealTimers());
@@ -129,32 +129,29 @@ it.each(['1970-01-01T00:00:00Z', '0001-01-01T00:00:00Z'])(
   },
 );
 
-it.each(['failed', 'completed'])(
-  'is the last one that anything has read of a %s run, with its number',
-  async status => {
-    const listed = [run('one', status)];
-    const { read, asked, grade, context } = open(listed, runsOfBenchmark('b'));
-    expect(await read()).toEqual([status === 'failed' ? '0.95 of 2' : null]);
-    grade(0.1, 0.1, 0.1, 0.1);
-    await readRunRewards('one', context, extentOfRecord(run('one', status)));
-    asked.length = 0;
-    expect(await read()).toEqual(['0.1 of 4']);
-    expect(asked).toEqual([]);
-    // The record counts rewards that were not read.
-    listed[0] = { ...run('one', status), reward_count: 5 };
-    expect(await read()).toEqual([status === 'failed' ? '0.1 of 4' : 'null of 5']);
-    expect(asked).toEqual(status === 'failed' ? ['one'] : []);
-  },
-);
+it.each(['failed', 'completed'])('is the last one that was read of a %s run, with its number', async status => {
+  const listed = [run('one', status)];
+  const { read, asked, grade, context } = open(listed, runsOfBenchmark('b'));
+  expect(await read()).toEqual([status === 'failed' ? '0.95 of 2' : null]);
+  grade(0.1, 0.1, 0.1, 0.1);
+  await readRunRewards('one', context, extentOfRecord(run('one', status)));
+  asked.length = 0;
+  expect(await read()).toEqual(['0.1 of 4']);
+  expect(asked).toEqual([]);
+  // The record counts rewards that were not read.
+  listed[0] = { ...run('one', status), reward_count: 5 };
+  expect(await read()).toEqual([status === 'failed' ? '0.1 of 4' : 'null of 5']);
+  expect(asked).toEqual(status === 'failed' ? ['one'] : []);
+});
 
-it('is none where no rollout has a reward, which is read once', async () => {
+it('is absent if no rollout has a reward, after one read', async () => {
   const { read, asked, grade } = open([run('none', 'failed')], runsOfBenchmark('b'));
   grade(null);
   expect([await read(), await read()]).toEqual([['null of 0'], ['null of 0']]);
   expect(asked).toEqual(['none']);
 });
 
-it('is read again after ever longer waits, for some minutes, where somebody has read it and rewards may be late', async () => {
+it('is read again at growing intervals, for some minutes, if rewards may be late', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   onTestFinished(() => void vi.useRealTimers());
   const ended = { ...run('completed', 'completed'), total_rollouts: 3 };

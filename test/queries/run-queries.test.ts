@@ -72,14 +72,14 @@ it.each([
     [startDeployment, promote, unpromote, undeploy],
     [deploymentList, deploymentQuery('r1'), deploymentSummaryQuery],
   ],
-])('whatever is done about %s, all that is known of them is read again', (name, actions, queries) => {
+])('reads everything known about %s again after any action on it', (name, actions, queries) => {
   for (const { touches } of actions) expect(touches).toContainEqual([name]);
   const keys = queries.map(({ key }) => JSON.stringify(key));
   expect(keys.filter(key => key.startsWith(`["${name}",`))).toEqual(keys);
   expect(new Set(keys).size).toBe(keys.length);
 });
 
-it('lists are kept under keys that the next version finds', () => {
+it('keeps lists under keys that the next version finds', () => {
   const lists = [everyTrainingRun, trainingRunsOf('b1'), everyRun, runsOfBenchmark('b1')];
   expect(lists.map(({ key }) => key)).toEqual([
     ['training', 'runs'],
@@ -99,11 +99,11 @@ it.each([
   ['rewards on held-out tasks', 'building', (ended: boolean) => heldOutRewardsQuery('r1', ended).activity(undefined)],
   ['results', 'running', (ended: boolean) => runResultsQuery('r1', ended, { scored: 0 }).activity(undefined)],
   ['trajectories', 'running', (ended: boolean) => trajectoriesOfRun('r1', ended).activity?.([])],
-])('the %s of a run are polled as %s until it has ended', (_, before, activity) => {
+])('polls the %s of a run as %s until it has ended', (_, before, activity) => {
   expect([activity(false), activity(true)]).toEqual([before, 'settled']);
 });
 
-it('the held-out rewards of an ended run are read again, seldom, while a round is incomplete', () => {
+it('reads the held-out rewards of a completed run again, rarely, while a round is incomplete', () => {
   const round = { step: 1, held_out_reward: 0.5, expected_samples: 4 };
   const { activity } = heldOutRewardsQuery('r1', true);
   expect(activity([round, { ...round, round_completed: false }])).toBe('open');
@@ -113,7 +113,7 @@ it('the held-out rewards of an ended run are read again, seldom, while a round i
   expect(heldOutRewardsQuery('r1', true, () => false).activity([round])).toBe('settling');
 });
 
-it('the curve and the results of a run are polled less often while they have all that has been done', () => {
+it('polls the curve and the results of a run less often while they are complete', () => {
   const curve = trainerCurveOf([1, 2].map(step => ({ step, trainer_reward: 0.5 })));
   const rewards = [0.5, null, 0.25].map((reward, index) => ({ trajectory_id: `t${index}`, reward }));
   const of = { status: 'running', total: undefined, certainty: undefined };
@@ -128,13 +128,13 @@ it('the curve and the results of a run are polled less often while they have all
   ]);
 });
 
-it('the curve of an ended run may lack its last rewards', () => {
+it('allows for missing last rewards in the curve of a completed run', () => {
   const curve = trainerCurveOf([1, 2].map(step => ({ step, trainer_reward: 0.5 })));
   const activities = [1, 2, 3].map(done => trainerRewardsQuery('r1', true, done).activity(curve));
   expect(activities).toEqual(['settled', 'settled', 'settling']);
 });
 
-it('a long curve is read less often: as a rule, 20,000 points a second', () => {
+it('reads a long curve less often: usually 20,000 points per second', () => {
   const { leastMs } = trainerRewardsQuery('r1', false);
   const lengths = [undefined, 0, 20_000, 1_000_000];
   const curves = lengths.map(length => length && { ...emptyCurve, steps: new Float64Array(length) });
@@ -147,7 +147,7 @@ it.each([
   ['a training run', trainingRunQuery('r1').activity],
   ['its progress', trainingProgressQuery('r1').activity],
 ] as readonly (readonly [string, (data: { status: string }) => unknown])[])(
-  '%s is polled until it has ended',
+  'polls %s until it has ended',
   (_, activity) => {
     expect([activity({ status: 'running' }), activity({ status: 'completed' })]).toEqual(['running', 'settled']);
   },
@@ -156,7 +156,7 @@ it.each([
 it.each([
   ['running', null, undefined],
   ['succeeded', 'succeeded', expect.any(Number)],
-])('takes of an earlier status only an end where an answer has none: %s', async (before, status, remembered_at) => {
+])('keeps only an end from an earlier status if an answer has none: %s', async (before, status, remembered_at) => {
   const memory = RememberedStore.inMemory('test');
   memory.see([observeTraining({ training_run_id: 'r1', bench_id: 'b1', status: before })], Date.now());
   const refuse = () => {
@@ -174,17 +174,17 @@ it.each([
   expect(rememberedAt(run)).toEqual(remembered_at);
 });
 
-it('what belongs to a run names it', () => {
+it('names the run in each of its parts', () => {
   expect(partOfRun('r1')).toMatchObject({ kind: 'run', id: 'r1' });
 });
 
-it('a run goes by the name that the service gave it, or by the one that was asked for', () => {
+it('uses the name that the service gave to a run, or the requested one', () => {
   const started = (display_name?: string) =>
     startEvaluation.starts?.({ eval_run_id: 'r1', display_name }, { bench_id: 'b1', display_name: 'asked' }).label;
   expect([started('given'), started()]).toEqual(['given', 'asked']);
 });
 
-it('a run belongs to the benchmark that the service names, or to the one that was asked for', () => {
+it('uses the benchmark that the service names for a run, or the requested one', () => {
   const answer = { eval_run_id: 'r1', bench_id: 'b2' };
   const asked = { bench_id: 'b1', display_name: 'asked' };
   expect(startEvaluation.starts?.(answer, asked)).toMatchObject({ parent: 'b2', record: { bench_id: 'b2' } });
@@ -194,14 +194,14 @@ it('a run belongs to the benchmark that the service names, or to the one that wa
   expect(runWithSentOptions('startEval', request, { eval_run_id: 'r1' })).toMatchObject({ parent: 'b1' });
 });
 
-it('a training run is deleted by its id', async () => {
+it('deletes a training run by id', async () => {
   const deleted: unknown[] = [];
   const service = fakeService({ deleteTrainingRun: ({ params }) => deleted.push(params) });
   await deleteTraining(service, { training_run_id: 'r1' });
   expect(deleted).toEqual([{ training_run_id: 'r1' }]);
 });
 
-it('the last checkpoint to deploy is the newest that can be', async () => {
+it('picks the newest deployable checkpoint as the last one', async () => {
   const notes: string[] = [];
   const of = (...checkpoints: (boolean | undefined)[]) => {
     const listed = checkpoints.map((is_deployable, index) => ({
@@ -221,14 +221,14 @@ it('the last checkpoint to deploy is the newest that can be', async () => {
 it.each([
   ['not be read', { items: [{ checkpoint_id: 'c0' }, { step_index: 1 }] }, '1 checkpoint could not be read'],
   ['not be asked for', { items: [{ checkpoint_id: 'c0' }], has_more: true }, 'gives no way to read them'],
-])('the newest checkpoint is not known where others could %s', async (_, answer, why) => {
+])('does not know the newest checkpoint if others could %s', async (_, answer, why) => {
   const listed = z.parse(endpoints.listCheckpoints.response, answer);
   const service = fakeService({ listCheckpoints: () => listed });
   await expect(lastDeployable(service, 'r1', () => {})).rejects.toThrow(why);
   await expect(lastCheckpoint(service, 'r1')).rejects.toThrow(why);
 });
 
-it('an equal list with more unreadable rows replaces the last one', () => {
+it('replaces an equal list with more unreadable rows', () => {
   const [whole, cut] = [[{ checkpoint_id: 'c0' }], [{ checkpoint_id: 'c0' }]];
   expect(shareWhole(whole, cut)).toBe(whole);
   notePage(cut, { dropped: 0, cursor: null, hasMore: true });

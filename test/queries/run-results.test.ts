@@ -24,7 +24,7 @@ it('reads rewards that name neither trajectory nor task', () => {
   expect(rewards.trajectory_rewards.map(({ reward }) => reward)).toEqual([1, 0, 0.5]);
 });
 
-it('keeps the rewards if there are no statistics, and says why', async () => {
+it('keeps the rewards without the statistics, and says why', async () => {
   const answers: Answers = {
     getTrajectoryRewards: () => rewards,
     getRolloutStatistics: () => {
@@ -36,7 +36,7 @@ it('keeps the rewards if there are no statistics, and says why', async () => {
   expect(results).toMatchObject({ snapshots: [], statisticsError: 'no statistics today' });
 });
 
-it('is not final by what was read before the end', async () => {
+it('is not final from reads before the end', async () => {
   const running = { eval_run_id: 'evr_1', status: 'running', total_rollouts: 4 };
   const query = runResultsQuery('evr_1', false);
   const results = await query.read(
@@ -51,7 +51,7 @@ it('is not final by what was read before the end', async () => {
   expect(runResultsQuery('evr_1', true).activity(results)).toBe('settling');
 });
 
-it('is not final by rewards requested before the end, which came after it', async () => {
+it('is not final from rewards requested before the end that arrived after it', async () => {
   const ended = { eval_run_id: 'evr_1', status: 'completed', total_rollouts: 3 };
   const results = await runResultsQuery('evr_1', false).read(
     context({
@@ -64,7 +64,7 @@ it('is not final by rewards requested before the end, which came after it', asyn
   expect(runResultsQuery('evr_1', true).activity(results)).toBe('settling');
 });
 
-it('is not final while an ended run lacks rewards that its mean does not have either', async () => {
+it('is not final while a completed run lacks rewards that its mean lacks too', async () => {
   const ended = { eval_run_id: 'evr_1', bench_id: 'b', status: 'completed', reward_mean: 0.5, reward_count: 3 };
   const query = (total: number, ms: number, failed = 0) => {
     const recorded = { mean: 0.5, graded: 3 };
@@ -85,7 +85,7 @@ it('is not final while an ended run lacks rewards that its mean does not have ei
   expect(activities).toEqual(['settling', 'settled', 'settled', 'settled']);
 });
 
-it('fails if there are no rewards', async () => {
+it('fails without rewards', async () => {
   const answers: Answers = {
     getTrajectoryRewards: () => {
       throw new Error('no rewards today');
@@ -95,7 +95,7 @@ it('fails if there are no rewards', async () => {
   await expect(runResultsQuery('evr_1', false).read(context(answers))).rejects.toThrow('no rewards today');
 });
 
-it('gives every rollout of a step a row of its own', async () => {
+it('gives every rollout of a step its own row', async () => {
   const source = stepRewardList('trn_1', 2);
   const { items } = await source.readPage({
     ...context({ getStepTrajectoryRewards: () => rewards }),
@@ -104,7 +104,7 @@ it('gives every rollout of a step a row of its own', async () => {
   expect(new Set(items.map(source.id)).size).toBe(3);
 });
 
-it('has the trajectories of a step, and how many rows of it could not be read', async () => {
+it('has the trajectories of a step, and the number of unreadable rows', async () => {
   const answer = trajectoryRewards.parse({
     trajectory_rewards: [{ trajectory_id: 'traj_1', reward: 1 }, { reward: 0 }, 'unreadable'],
   });
@@ -113,19 +113,16 @@ it('has the trajectories of a step, and how many rows of it could not be read', 
   expect(page).toMatchObject({ items: [{ trajectory_id: 'traj_1', reward: 1, policy_step: 2 }], dropped: 1 });
 });
 
-it.each([undefined, '2026-01-01T00:00:00Z'])(
-  'of a comparison are final long after the end (%s)',
-  async completed_at => {
-    const of = context({
-      getTrajectoryRewards: () => rewards,
-      getEvalProgress: () => ({ eval_run_id: 'evr_1', status: 'completed', total_rollouts: 4 }),
-    });
-    const ended = { kind: 'run', id: 'evr_1', status: 'completed' };
-    of.memory.see([{ ...ended, record: { completed_at, reward_mean: 0.5, reward_count: 3 } }]);
-    const { mayChange } = await comparison(['evr_1'], ['evr_1']).readPage({ ...of, query: {} });
-    expect(mayChange).toBe(completed_at === undefined);
-  },
-);
+it.each([undefined, '2026-01-01T00:00:00Z'])('of a comparison is final long after the end (%s)', async completed_at => {
+  const of = context({
+    getTrajectoryRewards: () => rewards,
+    getEvalProgress: () => ({ eval_run_id: 'evr_1', status: 'completed', total_rollouts: 4 }),
+  });
+  const ended = { kind: 'run', id: 'evr_1', status: 'completed' };
+  of.memory.see([{ ...ended, record: { completed_at, reward_mean: 0.5, reward_count: 3 } }]);
+  const { mayChange } = await comparison(['evr_1'], ['evr_1']).readPage({ ...of, query: {} });
+  expect(mayChange).toBe(completed_at === undefined);
+});
 
 it('says which rewards a comparison leaves out', async () => {
   const answers = context({

@@ -60,12 +60,12 @@ describe('a trajectory that is listed twice', () => {
   const context = (answers: Answers = {}) =>
     contextOf({ getTrajectoryRewards: () => ({ trajectory_rewards: listed }), ...answers });
 
-  it('is one rollout, where it was first', () => {
+  it('is one rollout, in its first place', () => {
     expect(eachOnce(listed)).toEqual(once);
     expect(eachOnce(once)).toBe(once);
   });
 
-  it('has the later reward, if there is one, and all that either row says', () => {
+  it('has the later reward, if there is one, and the fields of both rows', () => {
     const row = (reward: number | null, task_id: string | null = 'a') => ({ trajectory_id: 'one', task_id, reward });
     expect(eachOnce([row(0.2), row(0.7)])).toEqual([row(0.7)]);
     expect(describeContradictions(eachOnce([row(0.2), row(0.7), row(0.2)]))).toMatch(
@@ -76,13 +76,13 @@ describe('a trajectory that is listed twice', () => {
     expect(eachOnce([row(null), row(0, null)])).toEqual([row(0)]);
   });
 
-  it('is two rollouts where its rows are of two tasks', () => {
+  it('is two rollouts if its rows belong to two tasks', () => {
     const row = (task_id: string | null, reward: number | null) => ({ trajectory_id: 'none', task_id, reward });
     const rows = [row('a', 1), row('b', 0), row('b', 0.5), row(null, 0.7)];
     expect(eachOnce(rows)).toEqual([row('a', 0.7), row('b', 0.5)]);
   });
 
-  it('is no other one without an id', () => {
+  it('is not another one without an id', () => {
     const nameless = [
       { trajectory_id: null, task_id: 'a', reward: 1 },
       { trajectory_id: '', task_id: 'a', reward: 1 },
@@ -91,7 +91,7 @@ describe('a trajectory that is listed twice', () => {
     expect(eachOnce(nameless)).toEqual(nameless);
   });
 
-  it('takes none of the rows away that could not be read', () => {
+  it('hides none of the unreadable rows', () => {
     const { trajectory_rewards: rewards } = trajectoryRewards.parse({ trajectory_rewards: [...listed, 'no row'] });
     expect(unreadableIn(eachOnce(rewards))).toBe(1);
   });
@@ -108,7 +108,7 @@ describe('a trajectory that is listed twice', () => {
   });
 });
 
-describe('how far a run got', () => {
+describe('the progress of a run', () => {
   const rewards = () => ({ trajectory_rewards: [{ trajectory_id: 'one', task_id: 'a', reward: 1 }] });
   const read = (answers: Answers) => readRunRewards('evr_1', contextOf({ getTrajectoryRewards: rewards, ...answers }));
   const progress = (status: string | null, total_rollouts: number) => ({
@@ -118,12 +118,12 @@ describe('how far a run got', () => {
     throw new Error('no progress today');
   };
 
-  it('is not known by fewer rollouts than there are', async () => {
+  it('has no total if there are more rollouts than that', async () => {
     expect(await read(progress('running', 2))).toMatchObject({ status: 'running', total: 2 });
     expect(await read(progress('running', 0))).toMatchObject({ status: 'running', total: undefined });
   });
 
-  it('includes rewards that cannot be read', async () => {
+  it('counts unreadable rewards', async () => {
     const { trajectory_rewards } = trajectoryRewards.parse({
       trajectory_rewards: [...rewards().trajectory_rewards, 'no row'],
     });
@@ -131,12 +131,12 @@ describe('how far a run got', () => {
     expect(await read(answers)).toMatchObject({ rewards: rewards().trajectory_rewards, total: undefined, listed: 2 });
   });
 
-  it('is said by the record where progress is not offered', async () => {
+  it('comes from the record if progress is not offered', async () => {
     const record = { getEvalProgress: notOffered, getEvalRun: () => ({ eval_run_id: 'evr_1', status: 'completed' }) };
     expect(await read(record)).toMatchObject({ status: 'completed', total: undefined, listed: 1 });
   });
 
-  it('includes the rollouts of each task, where some are missing and the record has not been read before', async () => {
+  it('includes the rollouts per task, if some are missing and the record has not been read before', async () => {
     let records = 0;
     const options = { evaluation_samples_per_task: 3 };
     const record = () => {
@@ -168,7 +168,7 @@ describe('how far a run got', () => {
     expect(without).not.toHaveProperty('unread');
   });
 
-  it('includes the rollouts of each task where rows of a list carry no options, by one more request per run', async () => {
+  it('includes the rollouts per task if rows of a list have no options, with one more request per run', async () => {
     for (const options of [{ evaluation_samples_per_task: 3 }, undefined]) {
       const asked: string[] = [];
       const service = fakeService({
@@ -191,14 +191,14 @@ describe('how far a run got', () => {
     }
   });
 
-  it('is not believed of a run that has ended where the number of its rollouts could not be read', async () => {
+  it('is not trusted for a completed run with an unreadable number of rollouts', async () => {
     const of = (status: string) => ({ getEvalProgress: failing, getEvalRun: () => ({ eval_run_id: 'evr_1', status }) });
     expect(await read(of('completed'))).toMatchObject({ status: undefined, total: undefined });
     expect(await read(of('running'))).toMatchObject({ status: 'running', total: undefined });
     expect(await read({ getEvalProgress: failing, getEvalRun: failing })).toMatchObject({ status: undefined });
   });
 
-  it('has the number of rollouts of a progress without a status, whether or not the record can be read', async () => {
+  it('has the number of rollouts of an answer without a status, whether the record can be read or not', async () => {
     const record = () => ({ eval_run_id: 'evr_1', status: 'running' });
     expect(await read({ ...progress(null, 2), getEvalRun: record })).toMatchObject({ status: 'running', total: 2 });
     expect(await read({ ...progress(null, 2), getEvalRun: failing })).toMatchObject({ status: undefined, total: 2 });
@@ -217,7 +217,7 @@ function onceOf(answers: Answers = {}) {
   return { context, asked: () => asked };
 }
 
-it('are shared by what a command reads, but not with those that were asked for before the end', async () => {
+it('are shared within a command, but not with those requested before the end', async () => {
   const { context, asked } = onceOf();
   const read = (status: string) => readRunRewards('r', context, { status, total: 0 });
   await Promise.all([read('running'), read('running')]);

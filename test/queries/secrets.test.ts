@@ -9,7 +9,7 @@ import { pageOf } from './scripted-service.ts';
 it.each([
   [secretList, { secret_id: 's1' }],
   [datasetList, { dataset_id: 's1' }],
-] as const)('a list is read page by page', async (list, row) => {
+] as const)('reads a list page by page', async (list, row) => {
   const asked: unknown[] = [];
   const answer = ({ query }: { readonly query?: unknown }) => {
     asked.push(query);
@@ -21,6 +21,6 @@ it.each([
   expect([page.items.map(item => list.id(item as never)), asked]).toEqual([['s1'], [{ cursor: 'c' }]]);
 });
 
-it('a deleted secret is gone by its id', () => {
+it('deletes a secret by id', () => {
   expect(deleteSecret.removes?.resource({ secret_id: 's1' })).toEqual({ id: 's1' });
 });

@@ -9,7 +9,7 @@ const upTo = (count: number): number[] => Array.from({ length: count }, (_, inde
 const readUpTo = (count: number) => stepsToRead(Float64Array.from(upTo(count)));
 
 describe('the steps to read', () => {
-  it('are all of them, newest first, or the newest and some at equal distances', () => {
+  it('are all of them, newest first, or the newest and some evenly spaced', () => {
     expect(stepsToRead(stepsIn(trainerCurveOf([{ step: 3 }, { step: 1 }, { step: 3 }])))).toEqual([3, 1]);
     expect(readUpTo(60)).toEqual(upTo(60).reverse());
     const long = readUpTo(20_000);
@@ -18,7 +18,7 @@ describe('the steps to read', () => {
     expect(long.at(-1)).toBe(1);
   });
 
-  it('are found once for each curve: a key must not sort a million steps', () => {
+  it('are computed once per curve, as a key must not sort a million steps', () => {
     const curve = trainerCurveOf([{ step: 2 }, { step: 2 }, { step: 1 }]);
     expect(stepsIn(curve)).toBe(stepsIn(curve));
   });
@@ -31,7 +31,7 @@ describe('the steps to read', () => {
 });
 
 describe('reading', () => {
-  it('asks a few steps with each poll, none twice, and forgets those that the run did again', async () => {
+  it('requests a few steps with each poll, none twice, and drops repeated ones', async () => {
     const rows = (step: number) => [{ trajectory_id: `t ${step}`, task_id: 'a', reward: 1 }];
     const scripted = scriptedService({
       getStepTrajectoryRewards: ({ step = '' }) =>

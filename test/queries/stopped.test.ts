@@ -2,13 +2,13 @@
 import { expect, it } from 'vitest';
 import { StoppedError, unlessStopped } from '../../src/queries/action.ts';
 
-it('gives what comes, and fails as it does', async () => {
+it('passes on values and failures', async () => {
   const { signal } = new AbortController();
   expect(await unlessStopped(Promise.resolve('tea'), signal)).toBe('tea');
   await expect(unlessStopped(Promise.reject(new Error('cold')), signal)).rejects.toThrow('cold');
 });
 
-it('ends with the signal, and leaves no failure without a handler', async () => {
+it('ends with the signal, without an unhandled rejection', async () => {
   const controller = new AbortController();
   const { promise, reject } = Promise.withResolvers<string>();
   const waiting = unlessStopped(promise, controller.signal);

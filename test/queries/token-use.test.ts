@@ -37,14 +37,14 @@ it('is the mean of the last step, over the rollouts that report it', async () =>
   expect([asked('getStepTrajectoryRewards', 'large'), asked('getStepTrajectoryRewards', 'older')]).toEqual([0, 0]);
 });
 
-it('is unknown without a step, or if the service does not offer them', async () => {
+it('is unknown without a step, or if the service offers none', async () => {
   expect((await used({ getTrainerRewards: () => ({ trainer_rewards: [] }) })).use).toEqual({});
   expect((await used({ listTrainingRuns: () => [run('large', 'l')] })).use).toEqual({});
   const gone = await used({ getStepTrajectoryRewards: ({ training_run_id = '' }) => notFound(training_run_id) });
   expect(gone.use).toEqual({});
 });
 
-it('is for evaluations that of the newest one that reports it, or of a training run, beside the tasks', async () => {
+it('comes for evaluations from the newest one that reports it, or from a training run, beside the tasks', async () => {
   const evaluation = (id: string, base_model_slug = 'm') => ({
     ...{ eval_run_id: id, display_name: `named ${id}`, bench_id: 'b', base_model_slug, status: 'completed' },
   });

@@ -36,7 +36,7 @@ const readFrom = async (...answers: readonly Behaviour[]) => (await readingFrom(
 
 const point = (step: number, trainer_reward?: number | null) => ({ step, trainer_reward });
 
-it('is in order of the step, with gaps, and counts what cannot be read', async () => {
+it('is ordered by step, with gaps, and counts unreadable rows', async () => {
   const rows = [
     point(3, 0.3),
     { step: '1', trainer_reward: '0.5' },
@@ -55,7 +55,7 @@ it('is in order of the step, with gaps, and counts what cannot be read', async (
   expect([dropped, lastReward(curve)]).toEqual([2, 0.3]);
 });
 
-it('has the other numbers of its rows, where they are', async () => {
+it('has the other numbers of its rows, if any', async () => {
   const rows = [point(1, 0), { ...point(2, 0), kl: 0.1, note: 'x' }, { ...point(3, 0), loss: 2 }];
   const { curve } = await readFrom(json({ trainer_rewards: rows }));
   expect([...curve.others]).toEqual([
@@ -79,7 +79,7 @@ it.each([
   expect([[...curve.steps], [...curve.rewards], dropped]).toEqual([[1], [0.5], left]);
 });
 
-it('begins anew if the connection is lost in between', async () => {
+it('starts again if the connection is lost in between', async () => {
   const half = '{"trainer_rewards":[{"step":7,"trainer_reward":0.7},{"step":8,';
   const { curve, asked } = await readFrom(resetAfter(half), json({ trainer_rewards: [point(1, 0.1)] }));
   expect([asked, [...curve.steps]]).toEqual([2, [1]]);
@@ -92,7 +92,7 @@ it.each(['{"trainer_rewards":[{"step":1,}]}', '{"trainer_rewards":[{"step":1}', 
   },
 );
 
-it('takes only the new rows of an answer that begins like the previous one', async () => {
+it('takes only the new rows of an answer that starts like the previous one', async () => {
   const rows: readonly object[] = Array.from({ length: 10_000 }, (_, step) => ({ ...point(step, step / 7), kl: step }));
   const unreadable = { trainer_reward: 1 };
   const answers = [
@@ -124,7 +124,7 @@ it('takes only the new rows of an answer that begins like the previous one', asy
   expect(taken.mock.calls.length).toBeLessThan(5_000);
 });
 
-it('reads all rows again after an answer that was lost in between', async () => {
+it('reads all rows again after a lost answer', async () => {
   const rows = Array.from({ length: 10_000 }, (_, step) => point(step, step / 7));
   const changed = rows.map(({ step }) => point(step, step > 5_000 ? 1 : step / 7));
   const half = JSON.stringify({ trainer_rewards: changed }).slice(0, -1_000);

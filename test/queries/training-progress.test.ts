@@ -47,7 +47,7 @@ const progress = trainingColumns.filter(({ id }) => id === 'done' || id === 'ste
 const shown = (rows: readonly ProgressedRun[]) =>
   rows.map(row => progress.map(column => cellText(column, row)).join(' of '));
 
-it('shows what was done of what was to be done', async () => {
+it('shows completed steps of the total', async () => {
   const runs = [
     run('cancelled', 'cancelled'),
     run('running', 'running'),
@@ -63,7 +63,7 @@ it('shows what was done of what was to be done', async () => {
   expect(asked).toEqual(['running']);
 });
 
-it('takes no steps of another status for those of the end, and none for those of a success', async () => {
+it('mixes no steps of another status into those of the end, or of a success', async () => {
   const runs = [run('cancelled', 'cancelled'), run('done', 'succeeded')];
   const { read, asked, memory } = open(runs, async () => ({ completed_steps: 40 }));
   memory.see([
@@ -74,7 +74,7 @@ it('takes no steps of another status for those of the end, and none for those of
   expect(asked).toEqual(['cancelled']);
 });
 
-it('shows the list also where the progress cannot be had, and asks in vain but few times', async () => {
+it('shows the list even without the progress, after a few tries', async () => {
   const runs = Array.from({ length: 50 }, (_, index) => run(`run_${index}`, 'failed'));
   const { read, asked } = open(runs, async () => {
     throw new Error('no progress today');
@@ -83,18 +83,18 @@ it('shows the list also where the progress cannot be had, and asks in vain but f
   expect(asked.length).toBeLessThanOrEqual(4);
 });
 
-it('asks for no progress in a list that is not printed, e.g. on screen or in search of a name', async () => {
+it('requests no progress for a list that is not printed, e.g. on screen or to find a name', async () => {
   const { source, context, asked } = open([run('failed', 'failed')], async () => ({ completed_steps: 40 }));
   await source.readPage({ ...context(), readsProgress: false });
   expect(asked).toEqual([]);
 });
 
-it('shows no budget of steps that a number cannot hold', () => {
+it('shows no step budget that overflows', () => {
   const unbounded = { ...run('odd', 'running'), options: { num_steps: Number.POSITIVE_INFINITY } };
   expect(shown([{ ...unbounded, completed_steps: 7 }, unbounded])).toEqual(['7 of ', ' of ']);
 });
 
-describe('a service whose progress alone says how many steps there are', () => {
+describe('a service that reports the number of steps only in the progress', () => {
   const { options: _, ...bare } = run('trn_1', 'running');
   const answer = { training_run_id: 'trn_1', status: 'running', completed_steps: 8, total_steps: 10 };
   const { signal } = new AbortController();
@@ -114,7 +114,7 @@ describe('a service whose progress alone says how many steps there are', () => {
     expect(shown((await read()).followed)).toEqual([' of 10']);
   });
 
-  it('shows them where it lists no training runs', async () => {
+  it('shows them if it lists no training runs', async () => {
     const memory = RememberedStore.inMemory('test');
     const missing = (operation: 'getTrainingRun' | 'listTrainingRuns') => () => {
       throw new CapabilityMissingError(operation);
@@ -165,7 +165,7 @@ it.each(['running', 'succeeded', 'cancelled', 'cancel_signaled'])(
   },
 );
 
-it('has the time at which it was seen leaving the queue, in the record as in the list (C3)', async () => {
+it('has the time at which it left the queue, in the record and in the list (C3)', async () => {
   const times = { created_at: '2026-01-01T10:00:00Z', completed_at: '2026-01-01T10:00:55Z' };
   const ended: TrainingRun = { ...run('r', 'cancelled'), ...times };
   const began_at = Date.parse('2026-01-01T10:00:02Z');

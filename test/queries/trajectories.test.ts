@@ -33,7 +33,7 @@ const missing: Answers = {
 };
 
 describe('the trajectories of a training run', () => {
-  it('are those that its list has shown, also if they do not name the run themselves', async () => {
+  it('are those that its list has shown, even if they do not name the run', async () => {
     const context = contextOf(missing);
     const [ofRun, ofOther, all] = ['trn_1', 'trn_2', undefined].map(id =>
       trajectoryList(id === undefined ? {} : { training_run_id: id }),
@@ -48,7 +48,7 @@ describe('the trajectories of a training run', () => {
   });
 });
 
-it('a list of trajectories belongs to its run', () => {
+it('belong to the run of their list', () => {
   const [ofTraining, ofRun, all] = [{ training_run_id: 'r1' }, { eval_run_id: 'r1' }, {}].map(
     filter => trajectoryList(filter).partOf,
   );
@@ -57,7 +57,7 @@ it('a list of trajectories belongs to its run', () => {
   expect(all).toBeUndefined();
 });
 
-it('a trajectory is stored in its dataset', async () => {
+it('are stored in their dataset', async () => {
   const sent: unknown[] = [];
   const service = fakeService({
     uploadTrajectories: ({ body }) => {
@@ -107,7 +107,7 @@ describe('a service that ignores the filters of its list', () => {
     return { rows, notes, context };
   }
 
-  it('gives a run the rollouts of its rewards, and is not asked for its list again', async () => {
+  it('gets the rollouts of a run from its rewards, and is not asked for its list again', async () => {
     let asked = 0;
     const answers: Answers = {
       listTrajectories: ({ query }) => {
@@ -198,7 +198,7 @@ describe('a service that ignores the filters of its list', () => {
     expect(await read()).toEqual({ unsure: undefined, mayChange: false });
   });
 
-  it('says which rows of earlier pages may be unrelated, if they turn out to be more than the total', async () => {
+  it('says which rows of earlier pages may be unrelated, if they exceed the total', async () => {
     const pages: Readonly<Record<string, object>> = {
       first: pageOf([graded('x1'), failed('x2')], 'second'),
       second: pageOf([failed('x3')]),
@@ -216,7 +216,7 @@ describe('a service that ignores the filters of its list', () => {
     ]);
   });
 
-  it('leaves out rows that name another run where the service has no rewards', async () => {
+  it('leaves out rows that name another run if the service has no rewards', async () => {
     const { rows, notes } = await readAll(
       { run: 'e1' },
       {
@@ -233,7 +233,7 @@ describe('a service that ignores the filters of its list', () => {
     const items = [row('x1', { dataset_id: 'd1' }), row('y1', { dataset_id: 'd2' })];
     const listTrajectories = () => pageOf(items, null);
 
-    it('are of the dataset that the list of datasets names, which is read once and to its end', async () => {
+    it('belong to the dataset in the list of datasets, which is read once and to its end', async () => {
       let asked = 0;
       const answers: Answers = {
         listTrajectories: ({ query }) => pageOf(items, query?.cursor ? null : 'second'),
@@ -250,7 +250,7 @@ describe('a service that ignores the filters of its list', () => {
       expect(notes).not.toContainEqual(doubt(1));
     });
 
-    it('may be unrelated where datasets cannot be listed', async () => {
+    it('may be unrelated if datasets cannot be listed', async () => {
       for (const error of [new CapabilityMissingError('listDatasets'), new NetworkError('The connection was lost.')]) {
         const listDatasets = () => {
           throw error;
@@ -292,7 +292,7 @@ describe('a service that ignores the filters of its list', () => {
     expect([await read(), asked]).toEqual([1, 4]);
   });
 
-  it('asks whether the run has ended, before it judges by rewards, if nothing was seen of it', async () => {
+  it('reads whether the run has ended, before it judges by rewards, if the run is unknown', async () => {
     const sent: string[] = [];
     const answers: Answers = {
       listTrajectories: () => pageOf([graded('x1'), graded('y1')]),
@@ -309,7 +309,7 @@ describe('a service that ignores the filters of its list', () => {
     expect([rows, notes, sent]).toEqual([['x1'], [expect.stringContaining('do not fit')], ['progress', 'rewards']]);
   });
 
-  it('is believed, but doubted, where the service has no rewards of the run', async () => {
+  it('is trusted with a note if the service has no rewards of the run', async () => {
     const getTrajectoryRewards = () => {
       throw new CapabilityMissingError('getTrajectoryRewards');
     };
@@ -323,7 +323,7 @@ describe('a service that ignores the filters of its list', () => {
   it.each([
     ['training run', { training: 'e1' }, 'training_run_id'],
     ['dataset', { dataset: 'e1' }, 'dataset_name'],
-  ] as const)('leaves out what is of another %s, and says how many', async (_, scope, field) => {
+  ] as const)('leaves out what belongs to another %s, and counts it', async (_, scope, field) => {
     const pages: Readonly<Record<string, object>> = {
       first: pageOf([row('y1', { [field]: 'e2' })], 'second'),
       second: pageOf([row('x1', { [field]: 'e1' }), row('x2'), row('y2', { [field]: 'e3' })]),
@@ -348,7 +348,7 @@ it.each([
   expect(trajectoryList({}).activity?.(rows)).toBe(activity);
 });
 
-it('a trajectory is read again until it has ended: others may add to it', () => {
+it('reads a trajectory again until it has ended, as others may add to it', () => {
   const { activity } = trajectoryQuery('traj_1');
   const of = (status: string, run?: string, reward?: number) =>
     activity({ trajectory_id: 'traj_1', status, eval_run_id: run, reward } as Parameters<typeof activity>[0]);

@@ -9,7 +9,7 @@ const read: readonly Trajectory[] = [
   { trajectory_id: 'c', status: 'failed' },
 ];
 
-it('has every reward, also of what was not read', () => {
+it('includes every reward, even for unread trajectories', () => {
   const rewards = [
     { trajectory_id: 'a', reward: 0.5 },
     { trajectory_id: 'b', reward: 1 },
@@ -26,12 +26,12 @@ it('has every reward, also of what was not read', () => {
   expect(joined[0]).toBe(read[0]);
 });
 
-it('is what was read where rewards say nothing new, or are not known', () => {
+it('is what was read if rewards add nothing, or are unknown', () => {
   expect(withRewards(read, undefined)).toBe(read);
   expect(withRewards(read, [{ trajectory_id: 'a', reward: 0.5 }])).toBe(read);
 });
 
-it('corrects a reward that is known from earlier rewards only', () => {
+it('corrects a reward that comes from earlier rewards only', () => {
   const [row, rated] = [{ trajectory_id: 'x', reward: 1 }, read[0]];
   expect(withRewards([row], [{ trajectory_id: 'x', reward: 0 }])).toEqual([{ trajectory_id: 'x', reward: 0 }]);
   expect(withRewards(rated ? [rated] : [], [{ trajectory_id: 'a', reward: 0 }])).toEqual([rated]);

@@ -59,12 +59,12 @@ function everyTable(tasks: number) {
 }
 
 describe('agreement', () => {
-  it('is that of the textbook example: 20, 5, 10 and 15 of 50 have a kappa of 0.4', () => {
+  it('matches the textbook example: 20, 5, 10 and 15 of 50 have a kappa of 0.4', () => {
     expect(agreementOf(table(20, 5, 10, 15))).toMatchObject({ count: 50, agreed: 35, lost: 5, gained: 10 });
     expect(agreementOf(table(20, 5, 10, 15)).kappa).toBeCloseTo(0.4, 12);
   });
 
-  it('is 1 without a disagreement, 0 by chance, and unknown where nothing can disagree', () => {
+  it('is 1 without a disagreement, 0 by chance, and unknown if nothing can disagree', () => {
     expect(agreementOf(table(3, 0, 0, 4))).toMatchObject({ kappa: 1, interval: { high: 1 } });
     expect(agreementOf(table(4, 4, 4, 4)).kappa).toBe(0);
     expect(agreementOf(table(9, 0, 0, 0))).toMatchObject({ kappa: undefined, interval: undefined });
@@ -72,7 +72,7 @@ describe('agreement', () => {
     expect(agreementOf(table(2, 0, 0, 2)).interval).toBeUndefined();
   });
 
-  it.each([5, 12, 20])('has an interval that holds kappa in at least 95 of 100 samples of %i tasks (B19)', tasks => {
+  it.each([5, 12, 20])('has an interval that covers kappa in at least 95 of 100 samples of %i tasks (B19)', tasks => {
     const tables = everyTable(tasks);
     const least = kappas.map(({ shares, kappa }) => {
       let missed = 0;
@@ -86,7 +86,7 @@ describe('agreement', () => {
     for (const { shares, held } of least) expect(held, shares.join()).toBeGreaterThanOrEqual(0.95);
   });
 
-  it('holds kappa where tasks have many rollouts that are alike, and unequally many (B19)', () => {
+  it('covers kappa for tasks with many similar rollouts, in different numbers (B19)', () => {
     const { next } = createPrng(7);
     const seen = { drawn: 0, missed: 0 };
     for (const { shares, kappa } of kappas.filter((_, index) => index % 6 === 0)) {
@@ -107,7 +107,7 @@ describe('agreement', () => {
     expect(isBroken(seen.missed, seen.drawn, 0.05)).toBe(false);
   });
 
-  it('has an interval that narrows with tasks, not with more rollouts that are alike', () => {
+  it('has an interval that narrows with more tasks, not with more similar rollouts', () => {
     const once = table(20, 5, 10, 15);
     const { interval } = agreementOf(once);
     expect(interval?.low).toBeCloseTo(0.124, 3);

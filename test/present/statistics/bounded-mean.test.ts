@@ -70,7 +70,7 @@ describe('chanceAtMost', () => {
     }
   });
 
-  it('agrees with drawing the weights', () => {
+  it('agrees with sampled weights', () => {
     const random = new Random('weights');
     const values = [-0.2, 0, 0, 0.3, 0.3, 0.3, 1];
     let hits = 0;
@@ -91,8 +91,8 @@ describe('chanceAtMost', () => {
   });
 });
 
-describe('the limit for who looks once', () => {
-  it('is that of Clopper and Pearson for 0 and 1', () => {
+describe('the limit for a single look', () => {
+  it('is Clopper and Pearson’s for 0 and 1', () => {
     // By the beta quantiles in R: binom.test(19, 20), binom.test(1, 10), binom.test(50, 100).
     expect(lowerLimit(tallyOf(binary(19, 1)), 0, 0.025)).toBeCloseTo(0.751_267, 5);
     expect(upperLimit(binary(19, 1), 0.025)).toBeCloseTo(0.998_735, 5);
@@ -101,25 +101,25 @@ describe('the limit for who looks once', () => {
     expect(lowerLimit(tallyOf(binary(50, 50)), 0, 0.025)).toBeCloseTo(0.398_321, 5);
   });
 
-  it('has a width where all values are equal (V44)', () => {
+  it('has a width even if all values are equal (V44)', () => {
     expect(lowerLimit(tallyOf([1, 1]), 0, 0.025)).toBeCloseTo(Math.sqrt(0.025), 10);
     expect(upperLimit([1, 1], 0.025)).toBe(1);
     expect(lowerLimit(tallyOf(Array<number>(28).fill(0)), -1, 0.025)).toBeCloseTo(-(1 - 0.025 ** (1 / 28)), 10);
   });
 
-  it('needs six gains without a loss, as the exact sign test does', () => {
+  it('needs six gains without a loss, like the exact sign test', () => {
     expect(lowerLimit(tallyOf(binary(5, 0)), -1, 0.025)).toBeLessThan(0);
     expect(lowerLimit(tallyOf(binary(6, 0)), -1, 0.025)).toBeGreaterThan(0);
   });
 
-  it('is close to the t interval of many values', () => {
+  it('is close to the t interval for many values', () => {
     const random = new Random('many');
     const sample = tallyOf(Array.from({ length: 2_000 }, () => random.next()));
     const naive = tallyMean(sample) - 1.96 * Math.sqrt(1 / 12 / 2_000);
     expect(lowerLimit(sample, 0, 0.025)).toBeCloseTo(naive, 3);
   });
 
-  it('stays below the smallest possible mean and within the range', () => {
+  it('stays below the lowest possible mean and within the range', () => {
     const random = new Random('range');
     for (let round = 0; round < 50; round++) {
       const sample = tallyOf(
@@ -131,7 +131,7 @@ describe('the limit for who looks once', () => {
     }
   });
 
-  it('is the floor where nothing was above it', () => {
+  it('is the floor if no value is above it', () => {
     expect(lowerLimit(tallyOf([0, 0, 0]), 0, 0.025)).toBe(0);
     expect(lowerLimit(tallyOf([]), -1, 0.025)).toBe(-1);
   });

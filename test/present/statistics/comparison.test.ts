@@ -42,7 +42,7 @@ const extentOf = (tasks: readonly (Task | number)[]): Partial<RunTasks> => {
 const times = (count: number, value: Task | number) => Array<Task | number>(count).fill(value);
 
 describe('a verdict', () => {
-  it('names what the service does not say beside missing rewards that are listed', () => {
+  it('names what the service does not report beside the missing rewards of the list', () => {
     const fresh = [...times(20, 1), ...times(8, [undefined])];
     const { verdict, isConditional } = compared(times(28, 0.5), fresh, { end: 'unreported' });
     expect(isConditional).toBe(true);
@@ -51,7 +51,7 @@ describe('a verdict', () => {
     );
   });
 
-  it('does not come from two tasks that go from 0 to 1 (V44)', () => {
+  it('does not follow from two tasks that go from 0 to 1 (V44)', () => {
     const { interval, verdict, gate } = compared([0, 0], [1, 1]);
     expect(interval?.low).toBeCloseTo(-1 + 2 * Math.sqrt(0.025), 6);
     expect(interval?.high).toBe(1);
@@ -59,7 +59,7 @@ describe('a verdict', () => {
     expect(gate(0.9).outcome).toBe('undecided');
   });
 
-  it('is reached by six gains, and by six losses', () => {
+  it('is reached by six gains, or by six losses', () => {
     expect(compared(times(6, 0), times(6, 1)).verdict).toMatchObject({
       kind: 'better',
       words: 'the new run is better',
@@ -68,12 +68,12 @@ describe('a verdict', () => {
     expect(compared(times(5, 0), times(5, 1)).verdict.kind).toBe('undecided');
   });
 
-  it('does not overlook a rare loss behind small gains', () => {
+  it('does not miss a rare loss behind small gains', () => {
     // Each task but one in ten gains 0.1, that one loses 0.9: the mean is 0, and ten tasks may not show the loss.
     expect(compared(times(10, 0.9), times(10, 1)).verdict.kind).not.toBe('better');
   });
 
-  it('is equal where no larger difference is left', () => {
+  it('is equal if no larger difference is possible', () => {
     const same = compared(times(200, 0.5), times(200, 0.5));
     expect(same.verdict).toMatchObject({ kind: 'equal', words: 'equal within ±0.05' });
     expect(compared(times(200, 0.5), times(200, 0.5), { equalWithin: 0.01 }).verdict.words).toMatch(
@@ -88,7 +88,7 @@ describe('a verdict', () => {
     expect(few.verdict.kind).toBe('undecided');
   });
 
-  it('is equal also where a difference that is no larger is certain, and the gate is not asked by its word', () => {
+  it('is equal even if a difference within the margin is certain, and the gate ignores the word', () => {
     const [before, after] = [times(1000, 0.5), times(1000, 0.52)];
     const higher = compared(before, after, { equalWithin: 0.1 });
     expect(higher.verdict).toEqual({
@@ -111,7 +111,7 @@ describe('a verdict', () => {
     );
   });
 
-  it('counts a difference that is only rounding as none', () => {
+  it('ignores a difference that is only rounding', () => {
     const half = times(30, [0.1, 0.2, 0.3]);
     const exact = compared(times(30, 0.2), times(30, 0.2));
     for (const [base, fresh] of [
@@ -132,7 +132,7 @@ describe('a verdict', () => {
     expect(compared([0.1 + 0.2, 1e9], [0.3 + 1e-6, 1e9 + 1], { range: [0, 2e9] })).toMatchObject({ wins: 2 });
   });
 
-  it('says that there is nothing to compare', () => {
+  it('says if there is nothing to compare', () => {
     const nothing = compared([[1], []], [[], [1]]);
     expect(nothing).toMatchObject({ pairs: 0, tasks: 2, difference: undefined, lacking: 2 });
     expect(nothing.verdict.words).toBe('undecided: no task has a reward in both runs');
@@ -140,7 +140,7 @@ describe('a verdict', () => {
   });
 });
 
-it('a comparison says of each run that its tasks may have chosen it, also to who asks the gate only', () => {
+it('says for each run that its tasks may have chosen it, in the gate too', () => {
   const chosen = { isMeasuredAsChosen: true };
   const words = 'run is optimistic if its checkpoint was chosen by held-out reward on these tasks';
   const [base, fresh] = [run(times(6, 0), { total: 6 }), run(times(6, 1), { total: 6, ...chosen })];
@@ -152,7 +152,7 @@ it('a comparison says of each run that its tasks may have chosen it, also to who
 });
 
 describe('the words of the gate', () => {
-  it('round no number to the other side of what is required, nor to it', () => {
+  it('never round a number across the required bound, or to it', () => {
     const { interval, gate } = compared(times(28, 0), times(28, 1));
     const { low = 0 } = interval ?? {};
     for (const least of [low + 1e-4, low - 1e-4, low + 1e-9, 0.3196]) {
@@ -168,7 +168,7 @@ describe('the words of the gate', () => {
     }
   });
 
-  it('say what passes where more tasks would decide nothing, and it does', () => {
+  it('say what passes if more tasks would not decide and that does', () => {
     const same = compared(times(28, 0.5), times(28, 0.5));
     const [, margin = '0'] =
       /More tasks like these would not decide the gate; .* --fail-below (-0\.\d+) passes\.$/.exec(same.gate(0).words) ??
@@ -180,7 +180,7 @@ describe('the words of the gate', () => {
     expect(compared([0.5], [0.5]).gate(0).words).not.toContain('--fail-below -1');
   });
 
-  it('name the flag that leaves out what has no reward, where that would decide it', () => {
+  it('name the flag that leaves out rollouts without a reward, if that would decide', () => {
     const close = [...times(8, 1), ...times(14, 0), ...times(6, [undefined])];
     const base = [...times(22, 0), ...times(6, 1)];
     const flag = 'Ignoring these would decide it: --missing ignore.';
@@ -189,8 +189,8 @@ describe('the words of the gate', () => {
   });
 });
 
-describe('tasks that a run does not list', () => {
-  it('are no rollouts without a reward, where the service does not report how many there are', () => {
+describe('tasks missing from the list of a run', () => {
+  it('are not counted as rollouts without a reward if the service reports no total', () => {
     const [base, fresh] = [
       [...times(40, 0.5), ...times(20, [])],
       [...times(20, []), ...times(40, 0.5)],
@@ -211,7 +211,7 @@ describe('tasks that a run does not list', () => {
     });
   });
 
-  it('leave one reason where no task is in both', () => {
+  it('are the only reason if no task is in both runs', () => {
     const none = compared([...times(5, 1), ...times(5, [])], [...times(5, []), ...times(5, 1)], {
       end: 'unreported',
       ended: true,
@@ -222,7 +222,7 @@ describe('tasks that a run does not list', () => {
 });
 
 describe('what would decide it', () => {
-  it('is more tasks, however many rollouts each of them has', () => {
+  it('is more tasks, however many rollouts each has', () => {
     const one = compared(times(4, 0), times(4, 1)).verdict;
     const four = compared(times(4, [0, 0, 0, 0]), times(4, [1, 1, 1, 1])).verdict;
     expect(four).toEqual(one);
@@ -233,14 +233,14 @@ describe('what would decide it', () => {
 describe('missing rewards', () => {
   const fresh = [...times(24, 1), ...times(4, [undefined])];
 
-  it('are bounded in the mean', () => {
+  it('bound the mean', () => {
     const rewards = [...times(17, 1), ...times(7, 0), ...times(4, [undefined])];
     const { mean, rated, rollouts, bounds = [] } = compared(times(28, 0), rewards).new;
     expect([mean, rated, rollouts]).toEqual([expect.closeTo(0.708, 3), 24, 28]);
     expect(bounds).toEqual([expect.closeTo(0.607, 3), expect.closeTo(0.75, 3)]);
   });
 
-  it('count against a verdict until it holds whatever they were', () => {
+  it('count against a verdict until it holds for any value', () => {
     expect(compared(times(28, 0), fresh)).toMatchObject({ lacking: 4, verdict: { kind: 'better' } });
     const close = [...times(8, 1), ...times(14, 0), ...times(6, [undefined])];
     const base = [...times(22, 0), ...times(6, 1)];
@@ -256,12 +256,12 @@ describe('missing rewards', () => {
     expect(compared(base, times(28, 1), { missing: 'ignore' }).verdict.words).toBe('the new run is better');
   });
 
-  it('are a part of a task that has others', () => {
+  it('are part of a task that has others', () => {
     const { interval } = compared(times(6, 0), times(6, [1, 1, 1, undefined]));
     expect(interval).toEqual({ ...compared(times(6, 0), times(6, [1, 1, 1, 0])).interval, high: 1 });
   });
 
-  it('say so in place of tasks that could not make up for them', () => {
+  it('are named instead of tasks that could not make up for them', () => {
     const { verdict } = compared(times(6, 0), [...times(4, 1), ...times(2, [undefined])]);
     expect(verdict.words).toBe('undecided: 2 of 6 rollouts of the new run have no reward');
     const both = compared([[undefined], 0, 0, 0], [1, 1, 1, [undefined]]).verdict.words;
@@ -270,12 +270,12 @@ describe('missing rewards', () => {
     );
   });
 
-  it('are also those of a task that only one run has', () => {
+  it('include those of a task that only one run has', () => {
     const { lacking, pairs } = compared([1, 1], [1, []]);
     expect([lacking, pairs]).toEqual([1, 1]);
   });
 
-  it('are those of unlisted rollouts, of which every task has the same number', () => {
+  it('include unlisted rollouts, spread evenly over tasks', () => {
     const unlisted = compared(times(6, [0, 0]), [...times(5, [1, 1]), [1]], { total: 12, samplesPerTask: 2 });
     expect(unlisted.interval).toEqual(compared(times(6, [0, 0]), [...times(5, [1, 1]), [1, undefined]]).interval);
     expect(unlisted).toMatchObject({ lacking: 0, tasks: 6, new: { rated: 11, rollouts: 12 } });
@@ -285,7 +285,7 @@ describe('missing rewards', () => {
     expect(more.interval).toEqual(compared(times(6, 0), times(6, 1)).interval);
   });
 
-  it('are of the same tasks where both runs lack as many', () => {
+  it('belong to the same tasks if both runs lack equally many', () => {
     const some = [1, 0.5].map(reward => run(times(27, reward), { total: 40, samplesPerTask: 1 }));
     const both = summariseComparison(...(some as [RunTasks, RunTasks]));
     expect(both).toMatchObject({ lacking: 13, tasks: 40, unsure: 13 });
@@ -294,7 +294,7 @@ describe('missing rewards', () => {
     expect(both.interval).toEqual(summariseComparison(base, fresh, comparisonDefaults).interval);
   });
 
-  it('may be of any task where the service does not report how many rollouts each has', () => {
+  it('may belong to any task if the service does not report how many rollouts each has', () => {
     for (const [rewards, total, worst] of [
       [[[1, 1], [1], [1]], 5, [0.5, 1, 1]],
       // The total would fit two rollouts of each task. All three may belong to one task, or each to a different one.
@@ -306,7 +306,7 @@ describe('missing rewards', () => {
     }
   });
 
-  it('have no limit above that of any way to spread them over the tasks', () => {
+  it('have no limit beyond what some distribution over the tasks gives', () => {
     const random = new Random('spread');
     const ways = (tasks: readonly (readonly number[])[], loose: number): (readonly (readonly number[])[])[] =>
       loose === 0
@@ -328,13 +328,13 @@ describe('missing rewards', () => {
     }
   });
 
-  it('are of no more tasks than there can be rollouts', () => {
+  it('affect no more tasks than there can be rollouts', () => {
     const few = compared(times(28, 0), times(6, 1), { end: 'running', total: 10, samplesPerTask: 1 });
     expect(few.interval).toEqual(compared(times(10, 0), [...times(6, 1), ...times(4, [undefined])]).interval);
     expect(few).toMatchObject({ lacking: 4, tasks: 10, unsure: 4 });
   });
 
-  it('do not make an interval false of a run that has fewer tasks than the other', () => {
+  it('keep the interval valid for a run that has fewer tasks than the other', () => {
     // The attack: the base has 50 tasks more, and the new run lacks one of its 100 rollouts.
     const [base, fresh] = [[...times(99, 0.2), ...times(51, 1)], times(99, 0.8)];
     for (const samplesPerTask of [1, undefined]) {
@@ -353,7 +353,7 @@ describe('missing rewards', () => {
     expect(whole).toMatchObject({ lacking: 0, tasks: 100, unsure: 0 });
   });
 
-  it('leave nothing to say where the service does not report how many', () => {
+  it('are not mentioned if the service does not report how many there are', () => {
     for (const [end, words] of [
       ['running', 'is still running'],
       ['stopped', 'stopped early'],
@@ -375,13 +375,13 @@ describe('missing rewards', () => {
     }
   });
 
-  it('are those of the rewards that are there, where the others are ignored', () => {
+  it('are ignored on request: the result is that of the present rewards', () => {
     const stopped = compared(times(28, 0), times(28, 1), { end: 'stopped', missing: 'ignore' });
     expect([stopped.verdict.kind, stopped.interval === undefined]).toEqual(['better', false]);
     expect(compared(times(28, 0), times(28, 1), { end: 'stopped' }).interval).toBeUndefined();
   });
 
-  it('are none on a condition, where the service says neither the end of a run nor its rollouts', () => {
+  it('are none on condition, if the service reports neither the end of a run nor its rollouts', () => {
     const { verdict, gate } = compared(times(28, 0), times(28, 1), { end: 'unreported' });
     const endUnreported = 'the service does not report that both runs have ended';
     expect(verdict).toEqual({
@@ -419,7 +419,7 @@ describe('a complete run of an unknown number of rollouts (A2)', () => {
   const half = times(12, [0, 0, 1, 1]);
   const unknown = 'the service does not report how many rollouts the new run has';
 
-  it('lacks at least the rollouts that its tasks have in the other run', () => {
+  it('lacks at least as many rollouts as its tasks have in the other run', () => {
     // The attack: three of four rollouts of each task crashed, and are not listed.
     const { verdict, gate, interval, new: fresh } = of(run(half, whole), run(times(12, 1)));
     expect(verdict.words).toBe(
@@ -448,13 +448,13 @@ describe('a complete run of an unknown number of rollouts (A2)', () => {
     ]);
   });
 
-  it('says which rollouts a gate ignores, also if the listed ones count as all', () => {
+  it('says which rollouts a gate ignores, even if the listed ones count as all', () => {
     const { outcome, words } = of(run(half, whole), run(times(12, 1)), { ended: true, missing: 'ignore' }).gate(0);
     expect(outcome).toBe('passed');
     expect(words).toMatch(/ignoring 36 rollouts that the service does not list/i);
   });
 
-  it('lacks at least the rollouts that other tasks of it have, or that its options say', () => {
+  it('lacks at least as many rollouts as its other tasks have, or its options say', () => {
     const uneven = [...times(11, 1), [1, 1, 1, 1]];
     const alone = of(run(times(12, 0), { total: 12 }), run(uneven), { ended: true });
     expect(alone.new).toMatchObject({ rollouts: 15, unlistedRollouts: 33, each: 4 });
@@ -469,7 +469,7 @@ describe('a complete run of an unknown number of rollouts (A2)', () => {
     expect([one.new.unlistedRollouts, one.verdict.words]).toEqual([0, 'the new run is better']);
   });
 
-  it('passes no gate if nothing tells, unless the user says that all rollouts are listed', () => {
+  it('passes no gate without evidence, unless the user says that all rollouts are listed', () => {
     const runs = [run(times(28, 0), { total: 28 }), run(times(28, 1))] as const;
     expect(of(...runs).verdict).toEqual({
       kind: 'undecided',
@@ -486,7 +486,7 @@ describe('a complete run of an unknown number of rollouts (A2)', () => {
     expect([ended.verdict.words, ended.gate(0).outcome]).toEqual(['the new run is better', 'passed']);
   });
 
-  it('counts rollouts without a task as some of those that are not listed', () => {
+  it('counts rollouts without a task as unlisted ones', () => {
     const nameless = { least: 14, nameless: 2 };
     const with14 = of(run(half, whole), run(times(12, 1), nameless), { ended: true });
     expect(with14.new).toMatchObject({ rollouts: 14, unlistedRollouts: 34, nameless: 2 });
@@ -497,7 +497,7 @@ describe('a complete run of an unknown number of rollouts (A2)', () => {
 });
 
 describe('tasks that only one run has', () => {
-  it('are no missing ones of a run whose rollouts are all there', () => {
+  it('are not missing from a run whose rollouts are complete', () => {
     const subset = compared(times(28, 0), times(6, 1), { total: 6 });
     expect(subset).toMatchObject({ pairs: 6, tasks: 6, lacking: 0, verdict: { kind: 'better' } });
     expect(subset.new).toMatchObject({ rated: 6, rollouts: 6, bounds: undefined });
@@ -516,7 +516,7 @@ describe('tasks that only one run has', () => {
   });
 });
 
-describe('the number of rollouts of each task', () => {
+describe('the number of rollouts per task', () => {
   // 4 of 80 rollouts are missing, which says nothing about their tasks.
   const base = Array.from({ length: 20 }, (_, task) => [0, 1, 2, 3].map(sample => ((task + sample) % 3 === 0 ? 1 : 0)));
   const fresh = base.map((_, task) =>
@@ -524,7 +524,7 @@ describe('the number of rollouts of each task', () => {
   );
   const look = (more: object = {}) => compared(base, fresh, { total: 80, ...more });
 
-  it('is named where it would decide what is undecided', () => {
+  it('is named if it would decide', () => {
     const { verdict, gate } = look();
     expect(verdict.words).toBe(
       'undecided: 8 of 80 rollouts of the new run have no reward; ignoring these would decide it: --missing ignore; if each task has 4 rollouts, compare --samples-per-task 4 decides it',
@@ -535,7 +535,7 @@ describe('the number of rollouts of each task', () => {
     expect(look({ total: 79 }).verdict.words).not.toContain('samples-per-task');
   });
 
-  it('says that it comes from the user, and where it does not fit', () => {
+  it('is marked as given by the user, also if it does not fit', () => {
     const given = look({ samplesPerTask: 4, isEachGiven: true });
     expect(given.verdict.words).toBe('the new run is better');
     expect(given.interval).toEqual(look({ samplesPerTask: 4 }).interval);
@@ -549,7 +549,7 @@ describe('the number of rollouts of each task', () => {
     expect(other.interval).toEqual(look().interval);
   });
 
-  it('is not used where a task has more and the total is unknown, or the service says another, and not said where nothing counts as missing', () => {
+  it('is unused if a task has more and the total is unknown, or the service reports another, and not mentioned if nothing is missing', () => {
     const uncounted: RunTasks = { tasks: fresh, end: 'complete', samplesPerTask: 3, isEachGiven: true };
     expect(summariseComparison({ ...uncounted, tasks: base }, uncounted).caution).toBe(
       '--samples-per-task 3 does not fit the rollouts of the new run, so it is not used',
@@ -567,7 +567,7 @@ describe('the number of rollouts of each task', () => {
     expect(summariseComparison(whole, run('running'), ignoring).caution).toContain('is assumed to have 4 rollouts');
   });
 
-  it('is named with what the other run has, if that is whole and has another', () => {
+  it('is named with that of the other run, if that is complete and different', () => {
     const given = { samplesPerTask: 5, isEachGiven: true };
     const begun = fresh.slice(0, 10);
     const run: RunTasks = { tasks: [...begun, ...begun.map(() => [])], total: 100, end: 'running', ...given };
@@ -579,11 +579,11 @@ describe('the number of rollouts of each task', () => {
   });
 });
 
-describe('a run that is still running', () => {
+describe('a running run', () => {
   const shareOf = (done: number) =>
     compared(times(40, 0.2), times(done, 1), { end: 'running', total: 40, samplesPerTask: 1 });
 
-  it('is better once the rewards that are to come cannot change that', () => {
+  it('is better once future rewards cannot change that', () => {
     expect(shareOf(10).verdict.words).toBe(
       'undecided: 30 of 40 rollouts of the new run have no reward yet; these could decide it',
     );
@@ -591,7 +591,7 @@ describe('a run that is still running', () => {
     expect(shareOf(30).interval).toEqual(compared(times(40, 0.2), times(30, 1)).interval);
   });
 
-  it('is open while all that its total counts has a reward: that may be what has begun', () => {
+  it('is open while all rollouts of its total have a reward: there may be more to come', () => {
     const { interval, verdict, gate } = shareOf(40);
     expect(interval).toBeUndefined();
     expect(verdict.words).toBe(
@@ -606,7 +606,7 @@ describe('a run that is still running', () => {
     expect(pending.verdict.kind).toBe('better');
   });
 
-  it('is no other where the service does not say that it is running', () => {
+  it('is treated the same if the service does not say that it is running', () => {
     const look = { end: 'unreported', total: 40, missing: 'ignore' } as const;
     const early = compared(times(40, 0.5), times(20, 1), look);
     expect(early.verdict.words).toBe(
@@ -628,7 +628,7 @@ describe('a run that is still running', () => {
     ]);
   });
 
-  it('could be no other where the mean difference stays on its side whatever is missing', () => {
+  it('is decided if the mean difference stays on its side whatever is missing', () => {
     const words = (base: number, fresh: number) =>
       compared(times(20, base), times(8, fresh), { total: 20, samplesPerTask: 1 }).verdict.words;
     const few =
@@ -636,7 +636,7 @@ describe('a run that is still running', () => {
     expect([words(0.2, 0.8), words(0.8, 0.2)]).toEqual([few, few]);
   });
 
-  it('says what is to come where that is all', () => {
+  it('lists what is to come, if that is all', () => {
     const { verdict, gate } = compared(times(4, 0), times(2, 1), { end: 'running', total: 4 });
     expect(verdict.words).toBe('undecided: 2 of 4 rollouts of the new run have no reward yet');
     expect(gate(0).words).toContain('2 of 4 rollouts of the new run have no reward yet');
@@ -644,7 +644,7 @@ describe('a run that is still running', () => {
     expect(words).toBe(verdict.words);
   });
 
-  it('has limits that no later reward moves outwards', () => {
+  it('has limits that later rewards never widen', () => {
     const rewards = [1, 0, 1, 1, 0, 1, 1, 1];
     const limits = [2, 4, 6, 7].map(count => {
       const seen = [...rewards.slice(0, count).map(reward => [reward]), ...times(8 - count, [])];
@@ -657,10 +657,10 @@ describe('a run that is still running', () => {
   });
 });
 
-describe('rewards outside of the range', () => {
+describe('rewards outside the range', () => {
   const spread = (count: number) => Array.from({ length: count }, (_, index) => 2 + (index % 7));
 
-  it('have no interval if there are few, and say why', () => {
+  it('have no interval if there are few, with the reason', () => {
     const { interval, verdict, gate } = compared(spread(28), spread(28).toReversed());
     expect(interval).toBeUndefined();
     expect(verdict.words).toBe(
@@ -669,11 +669,11 @@ describe('rewards outside of the range', () => {
     expect(gate(0)).toMatchObject({ outcome: 'undecided' });
   });
 
-  it('have none if there are many either: a reward rare enough not to be seen may be of any size', () => {
+  it('have none if there are many, as a reward too rare to be seen may have any size', () => {
     expect(compared(Array(300).fill(0), spread(300)).interval).toBeUndefined();
   });
 
-  it('decide nothing, however many they are', () => {
+  it('decide nothing, however many there are', () => {
     const { verdict, gate } = compared(Array(300).fill(0), spread(300));
     expect(verdict.words).toBe(
       'undecided: rewards are outside 0..1; set their range with --reward-range or the setting compare.rewardRange',
@@ -681,7 +681,7 @@ describe('rewards outside of the range', () => {
     expect(gate(0).outcome).toBe('undecided');
   });
 
-  it('are at its end if they are beyond it by rounding only', () => {
+  it('count as the end of the range if they exceed it only by rounding', () => {
     const rounded = 0.2 + 0.4 + 0.3 + 0.1;
     expect(rounded).toBeGreaterThan(1);
     const seen = [...times(76, 1), ...times(4, 0)];
@@ -698,18 +698,18 @@ describe('rewards outside of the range', () => {
     expect(compared(times(80, 0), times(80, 10 + 1e-8), { range: [-10, 10] }).interval).toBeDefined();
   });
 
-  it('are no exception once the range is given', () => {
+  it('are normal once the range is set', () => {
     expect(compared(times(28, 0), times(28, 8), { range: [0, 10] }).verdict.kind).toBe('better');
   });
 });
 
 describe('the gate', () => {
-  it('passes at its limit, and fails only below it', () => {
+  it('passes at its limit, and fails only below', () => {
     expect(compared([1, 1], [0, 0]).gate(-1).outcome).toBe('passed');
     expect(compared([0, 0], [1, 1]).gate(1).outcome).toBe('undecided');
   });
 
-  it('passes, fails and says when it does not know', () => {
+  it('passes, fails or reports that it does not know', () => {
     const { gate } = compared(times(28, 0), times(28, 0.5));
     expect(gate(0)).toMatchObject({
       outcome: 'passed',
@@ -723,7 +723,7 @@ describe('the gate', () => {
     });
   });
 
-  it('answers whether the difference is large enough, not which run is better', () => {
+  it('answers if the difference is large enough, not which run is better', () => {
     const { gate, verdict } = compared(times(28, 0), times(28, 0.5));
     expect(verdict.kind).toBe('better');
     expect(gate(0.45)).toMatchObject({

@@ -35,7 +35,7 @@ async function mostRuns(work: (module: { lowestOfEvery: typeof lowestOfEvery }) 
   }
 }
 
-it('finds the lowest values that so many loose rollouts can bring', () => {
+it('finds the lowest values that rollouts without a task can give', () => {
   const random = new Random('falling');
   for (let round = 0; round < 3_000; round++) {
     const tasks = Array.from({ length: random.between(0, 5) }, (): FallingValues => {
@@ -47,7 +47,7 @@ it('finds the lowest values that so many loose rollouts can bring', () => {
   }
 });
 
-it('takes a few steps for each value, whatever the number of rollouts', async () => {
+it('takes few steps for each value, for any number of rollouts', async () => {
   const [tasks, each] = [8, 2_000];
   const falling = Array.from(
     { length: tasks },

@@ -4,7 +4,7 @@ import { intervalOfMean } from '../../../src/present/statistics/mean-and-count.t
 import { tallyMean, tallyOf } from '../../../src/present/statistics/tally.ts';
 import { Random } from '../../../tools/rig/random.ts';
 
-it('is that of Clopper and Pearson (V50)', () => {
+it('is Clopper and Pearson’s (V50)', () => {
   // In R: binom.test(56, 112) and binom.test(19, 20).
   expect(intervalOfMean(0.5, 112)).toMatchObject({
     low: expect.closeTo(0.404_025, 4),
@@ -14,7 +14,7 @@ it('is that of Clopper and Pearson (V50)', () => {
   expect(intervalOfMean(1, 2)).toMatchObject({ low: expect.closeTo(Math.sqrt(0.025), 10), high: 1 });
 });
 
-it('is the widest of all samples with this mean (V50)', () => {
+it('is the widest over all samples with this mean (V50)', () => {
   const random = new Random('widest');
   for (let round = 0; round < 200; round++) {
     const power = random.between(1, 8);
@@ -30,7 +30,7 @@ it('counts missing samples as the lowest and as the highest reward', () => {
   expect(high).toBeCloseTo(intervalOfMean(7 / 12, 12)?.high ?? 0, 10);
 });
 
-it('does not exist without samples, and outside of the range', () => {
+it('is undefined without samples, and outside the range', () => {
   expect(intervalOfMean(0.5, 0)).toBeUndefined();
   expect(intervalOfMean(3, 10)).toBeUndefined();
   expect(intervalOfMean(Number.NaN, 10)).toBeUndefined();

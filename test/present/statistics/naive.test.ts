@@ -3,7 +3,7 @@ import { tallyOf } from '../../../src/present/statistics/tally.ts';
 import { studentLimits, tQuantile } from '../../../tools/bench/student.ts';
 
 describe('tQuantile', () => {
-  it('agrees with the printed tables', () => {
+  it('agrees with printed tables', () => {
     // t(0.975) from Abramowitz and Stegun, table 26.10.
     const table: [number, number][] = [
       [1, 12.706],
@@ -24,14 +24,14 @@ describe('tQuantile', () => {
 });
 
 describe('studentLimits', () => {
-  it('are those of the t test', () => {
+  it('match the t test', () => {
     // Mean 3, s = √2.5, s/√5 = √0.5, t(0.975, 4) = 2.776445.
     const [low = 0, high = 0] = studentLimits(tallyOf([1, 2, 3, 4, 5]), 0.025) ?? [];
     expect(low).toBeCloseTo(3 - 2.776_445 * Math.SQRT1_2, 5);
     expect(high).toBeCloseTo(3 + 2.776_445 * Math.SQRT1_2, 5);
   });
 
-  it('do not exist where all values are equal (V44)', () => {
+  it('are undefined if all values are equal (V44)', () => {
     expect(studentLimits(tallyOf([1, 1, 1]), 0.025)).toBeUndefined();
     expect(studentLimits(tallyOf([1]), 0.025)).toBeUndefined();
   });

@@ -29,7 +29,7 @@ it('tries at least 30 shapes of rewards, each with its true mean (V44)', () => {
 });
 
 describe.each(shapes)('$name', shape => {
-  it('is covered by the interval of who looks once, which is seldom too high (V44)', () => {
+  it('is covered by the interval for a single look, which is rarely too high (V44)', () => {
     let [draws, missed, tooHigh] = [0, 0, 0];
     for (const size of sizes) {
       const once = lookOnce(shape, size, drawsOf(size), new Random(`${shape.name} ${size}`), 0);
@@ -43,7 +43,7 @@ describe.each(shapes)('$name', shape => {
     expect(isBroken(tooHigh, draws, promises.tooHigh)).toBe(false);
   });
 
-  it('is covered at every look, whatever ends first (V44)', () => {
+  it('is covered at every look, whichever rollouts end first (V44)', () => {
     for (const [tasks, draws, looks] of [
       [20, 80, 160],
       [150, 24, 12],
@@ -55,7 +55,7 @@ describe.each(shapes)('$name', shape => {
   });
 });
 
-it('would find the t interval out (V44)', () => {
+it('catches a plain t interval (V44)', () => {
   const shape = shapes.find(({ name }) => name === 'pairs: 10% gain, none loses');
   const once = shape && lookOnce(shape, 5, 400, new Random('naive'), 1);
   expect(once && isBroken(once.naiveMissed, once.draws, promises.missed)).toBe(true);

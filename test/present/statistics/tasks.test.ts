@@ -25,7 +25,7 @@ function triedOut(
 
 const notAbove = (one: number, other: number): void => expect(one).toBeLessThanOrEqual(other + 1e-9);
 
-it('has bounds no wider than the ways in which rollouts may be spread that are not listed', () => {
+it('has bounds no wider than the possible distributions of unlisted rollouts', () => {
   const random = new Random('tight');
   for (let round = 0; round < 200; round++) {
     const pair = [random.pick([0, 0.5, 1]), random.pick([0, 0.5, 1])];
@@ -41,7 +41,7 @@ it('has bounds no wider than the ways in which rollouts may be spread that are n
   }
 });
 
-it('has the mean of all rollouts between its bounds, whichever are not listed', () => {
+it('has bounds that contain the mean of all rollouts, whichever are unlisted', () => {
   const random = new Random('not listed');
   for (let round = 0; round < 2_000; round++) {
     // A prime number of rollouts, two of them of one task: no other task can have as many.
@@ -64,7 +64,7 @@ it('has the mean of all rollouts between its bounds, whichever are not listed', 
   }
 });
 
-it('holds the mean whichever task the rollouts without one belong to, where the total is unknown', () => {
+it('covers the mean whichever tasks the rollouts without one belong to, if the total is unknown', () => {
   const random = new Random('nameless');
   const [fewer, more] = [
     [[0], [0, 1], [1, 1], [0, 1]],
@@ -133,7 +133,7 @@ function partOf(random: Random, count: number, each: number): { all: TaskRewards
   return { all, run: { tasks: all, total: count * each, samplesPerTask: each, end: 'complete' } };
 }
 
-it('has the bounds of all assignments of missing rewards, if the options say how many rollouts a task has', () => {
+it('has the bounds of all assignments of missing rewards, if the options give the rollouts per task', () => {
   const random = new Random('samples per task');
   for (let round = 0; round < 400; round++) {
     const [count, each] = [random.between(1, 4), random.between(1, 2)];
@@ -157,7 +157,7 @@ describe.each([
   ['of other tasks, each with as many by the options', { more: 3, uneven: false, isKnown: true }],
   ['of the same tasks with different numbers', { more: 0, uneven: true, isKnown: false }],
   ['of other tasks with different numbers', { more: 3, uneven: true, isKnown: false }],
-])('whichever rollouts are not listed, %s', (name, { more, uneven, isKnown }) => {
+])('whichever rollouts are unlisted, %s', (name, { more, uneven, isKnown }) => {
   const random = new Random(name);
 
   /** Two runs, with the true mean difference over the tasks that both have, and the mean of the second. */
@@ -202,7 +202,7 @@ describe.each([
     };
   }
 
-  it('holds the difference over the tasks of both, and that of the listed rewards', () => {
+  it('covers the difference over the tasks of both, and that of the listed rewards', () => {
     for (let round = 0; round < 300; round++) {
       const { runs, shared, difference } = pairOf();
       const compared = summariseComparison(...runs);
@@ -225,7 +225,7 @@ describe.each([
     }
   });
 
-  it('holds the mean of the tasks of a run', () => {
+  it('covers the mean of the tasks of a run', () => {
     for (let round = 0; round < 300; round++) {
       const { runs, mean: whole } = pairOf();
       const run = taskMean(runs[1], [0, 1]);
@@ -237,7 +237,7 @@ describe.each([
   });
 });
 
-it('has the limits of all assignments of a difference, where that is all and both runs have the same tasks', () => {
+it('has the limits of all assignments for a difference, if the assignments are all and both runs have the same tasks', () => {
   const random = new Random('difference');
   for (let round = 0; round < 150; round++) {
     const [count, each] = [random.between(1, 4), random.between(1, 2)];
@@ -262,7 +262,7 @@ it('has the limits of all assignments of a difference, where that is all and bot
   }
 });
 
-it('takes no other number of rollouts per task than the options say, unless that does not fit', () => {
+it('uses only the number of rollouts per task in the options, unless that does not fit', () => {
   const tasks = Array.from({ length: 6 }, () => [1]);
   const of = (samplesPerTask: number | undefined, more: Partial<RunTasks> = {}) =>
     taskMean({ tasks, total: 32, samplesPerTask, end: 'complete', ...more }, [0, 1]).allTasks;
@@ -272,7 +272,7 @@ it('takes no other number of rollouts per task than the options say, unless that
   expect(of(1, { tasks: [[1, 1], ...tasks.slice(1)] })).toBeUndefined();
 });
 
-it('leaves it open which tasks a run has whose number of rollouts contradicts its options', () => {
+it('leaves open which tasks a run has if its number of rollouts contradicts its options', () => {
   const run = {
     tasks: [
       [1, 1],
@@ -287,7 +287,7 @@ it('leaves it open which tasks a run has whose number of rollouts contradicts it
   expect(bounds?.[1]).toBeGreaterThan(0.83);
 });
 
-it('counts a task that only the other run lists, though the rollouts of this one would fit its own tasks', () => {
+it('counts a task that only the other run lists, even if the rollouts of this one fill its own tasks', () => {
   const times = <Value>(count: number, value: Value): Value[] => Array.from({ length: count }, () => value);
   const none: TaskRewards = [];
   const base = { tasks: [...times(12, times(4, 0)), ...times(12, times(4, 1))], total: 96, end: 'complete' } as const;

@@ -11,7 +11,7 @@ const turns = (values: readonly number[]): string =>
 const noise = (random: Random): number => Array.from({ length: 12 }, () => random.next()).reduce((a, b) => a + b, -6);
 
 describe('the trend of a curve', () => {
-  it('sees a rise within the first tenth, and where it ends', () => {
+  it('finds a rise within its first tenth, and its end', () => {
     const plateau = new Array<number>(97).fill(0.671);
     expect(turns([0.12, 0.423, 0.642, ...plateau])).toBe('rises to 3, level');
     expect(turns([3.13, ...plateau])).toBe('falls to 1, level');
@@ -37,12 +37,12 @@ describe('the trend of a curve', () => {
     expect(turns(values)).toBe(trend);
   });
 
-  it('tells a plateau before and after a collapse, however small the values are', () => {
+  it('tells a plateau before and after a collapse, for values of any size', () => {
     const values = Array.from({ length: 100 }, (_, index) => (index < 20 ? index / 20 : index < 60 ? 1 : 0.1));
     expect(turns(values.map(value => value * 1e-9))).toBe('rises to 20, level to 59, falls to 60, level');
   });
 
-  it('says of waves on which it goes nowhere that it swings', () => {
+  it('says that waves without a trend swing', () => {
     const waves = (pace: number, length = 200) => Array.from({ length }, (_, index) => Math.sin(index / pace));
     expect(turns(waves(5))).toBe('swings');
     expect(turns(waves(11.8))).toBe('swings to 169, falls');
@@ -55,14 +55,14 @@ describe('the trend of a curve', () => {
     expect(turns(valley.map(value => 1 - value))).toBe('rises to 10, falls');
   });
 
-  it.each([20, 300, 1_003])('dates a jump of one of %d values at its step, also at the last', length => {
+  it.each([20, 300, 1_003])('dates a jump of one of %d values at its step, even at the last', length => {
     for (const at of [length / 4, length / 2 + 1, length - 10, length - 2, length - 1].map(Math.floor)) {
       const values = Array.from({ length }, (_, index) => (index < at ? 0.7 : 0));
       expect(turns(values)).toMatch(new RegExp(`^level to ${at - 1}, falls`));
     }
   });
 
-  it('ends each rise and fall of any shape beyond its start, and says so of what goes back', () => {
+  it('ends each rise and fall of any shape after its start, and says if it goes back', () => {
     const random = new Random('shapes');
     const shapes: readonly ((share: number) => number)[] = [
       share => 1 - Math.exp(-5 * share),
@@ -95,13 +95,13 @@ describe('the trend of a curve', () => {
     }
   });
 
-  it('names the step also in a curve of many values', () => {
+  it('names the step even in a long curve', () => {
     const [rise] = trendOf(Array.from({ length: 100_000 }, (_, index) => Math.min(1, index / 20_000)));
     expect(rise?.turn).toBe('rises');
     expect(Math.abs((rise?.last ?? 0) - 20_000)).toBeLessThan(1_000);
   });
 
-  it.each([10, 12, 20, 50, 100, 300])('takes noise alone for level in 19 of 20 curves of %d values', length => {
+  it.each([10, 12, 20, 50, 100, 300])('calls pure noise level in 19 of 20 curves of %d values', length => {
     const random = new Random(`noise ${length}`);
     const count = length > 100 ? 100 : 400;
     const curves = Array.from({ length: count }, () => Array.from({ length }, () => noise(random)));

@@ -80,7 +80,7 @@ function show({ workbench, source }: Pick<ReturnType<typeof world>, 'workbench' 
 }
 
 describe('the reader of a list', () => {
-  it('has what an earlier start read, and changes nothing that others see', () => {
+  it('starts with what an earlier start read, and changes nothing that others see', () => {
     const readAt = Date.now();
     const rows = [
       { id: 'r1', value: 1 },
@@ -99,7 +99,7 @@ describe('the reader of a list', () => {
     expect(events).toEqual(['added']);
   });
 
-  it('is asked for at once although an earlier start has just read the list', async () => {
+  it('polls at once even if an earlier start has just read the list', async () => {
     const { workbench, source } = world(2, memoryOf([], Date.now() - 100));
     const { frame } = show({ workbench, source });
     await eventually(() => expect(frame()).toContain('r2 r1'));
@@ -151,7 +151,7 @@ describe('a list on screen', () => {
     };
   }
 
-  it('is sorted here if it is short, and by the service if it is long', async () => {
+  it('is sorted locally if it is short, and by the service if it is long', async () => {
     const short = paged(5, byValue);
     await eventually(() => expect(short.last().rows).toHaveLength(5));
     expect([short.asked, short.sorted()]).toEqual([[undefined], ['all']]);
@@ -162,7 +162,7 @@ describe('a list on screen', () => {
     expect(long.sorted()).toContain('pending');
   });
 
-  it('gives the rows of the list that is shown now', async () => {
+  it('returns the rows of the list that is shown now', async () => {
     const { workbench, source, last, show } = paged(5);
     await eventually(() => expect(last().rows).toHaveLength(5));
     const other = { ...source, key: ['others'] };
@@ -171,7 +171,7 @@ describe('a list on screen', () => {
     expect(last().latest()).toBe(workbench.lists.of(other).data);
   });
 
-  it('reads what is in view once scrolling has come to rest, and no more once it is left', async () => {
+  it('reads what is in view once scrolling stops, and no more once it is closed', async () => {
     const { server, workbench, source, last, unmount } = paged(45);
     const reader = workbench.lists.of(source);
     await eventually(() => expect(last().loaded).toBe(true));
@@ -195,7 +195,7 @@ describe('a list on screen', () => {
 });
 
 describe('the count of a list', () => {
-  it('has a + while more rows are on the service', async () => {
+  it('has a + while the service has more rows', async () => {
     const { workbench, source } = world(25);
     const { frame } = show({ workbench, source });
     await eventually(() => expect(frame()).toContain('count 10+'));
@@ -212,7 +212,7 @@ describe('the count of a list', () => {
     expect(seen[0]).toMatchObject({ rows: 25, complete: true });
   });
 
-  it('is that of what was read for a file, whether or not a view has shown the list', async () => {
+  it('is that of what was read for a file, whether a view has shown the list or not', async () => {
     const { workbench, source } = world(25);
     onTestFinished(() => workbench.close());
     const counted = vi.fn();
@@ -222,7 +222,7 @@ describe('the count of a list', () => {
     expect(counted).toHaveBeenCalled();
   });
 
-  it('does not turn blank when the rows are forgotten', async () => {
+  it('stays when the rows are forgotten', async () => {
     const { workbench, source } = world(25);
     const { frame, leave } = show({ workbench, source });
     await eventually(() => expect(frame()).toContain('count 10+'));
@@ -231,7 +231,7 @@ describe('the count of a list', () => {
     await eventually(() => expect(frame()).toBe('count 10+'));
   });
 
-  it('is right at once after the program has deleted a row, and after it has made one while another view is shown', async () => {
+  it('is right at once after the program deletes a row, or makes one while another view is shown', async () => {
     const { server, workbench, source } = world(5);
     const { frame, leave } = show({ workbench, source });
     await eventually(() => expect(frame()).toContain('count 5'));
@@ -262,7 +262,7 @@ describe('the count of a list', () => {
     expect(server.asked).toBe(asked + 3);
   });
 
-  it('of another list is left alone', async () => {
+  it('of another list is unaffected', async () => {
     const { workbench, source } = world(5);
     const { frame } = show({ workbench, source });
     await eventually(() => expect(frame()).toContain('count 5'));
@@ -283,7 +283,7 @@ describe('the number of rows', () => {
     [9_999, true, '9999'],
     [18_600, true, '19k'],
   ])(
-    '%i, with the end reached: %s, is %s: never more than were read, if there may be no more',
+    '%i, with the end reached: %s, is %s: never less than what was read, if there may be more',
     (rows, complete, text) => {
       expect(countText({ rows, complete }, 4)).toBe(text);
     },

@@ -19,7 +19,7 @@ const answer = (ids: string, next: string | null = 'more'): ListAnswer<string> =
   round: 0,
 });
 
-it('the rows that a service added although the filter excludes them are counted over all pages', () => {
+it('counts rows that a service added despite the filter over all pages', () => {
   const pages = new ListPages<string>();
   pages.splice(
     0,
@@ -32,7 +32,7 @@ it('the rows that a service added although the filter excludes them are counted 
   expect(pages.data.notes).toEqual(['3 unrelated rows left out: the service did not apply the filter']);
 });
 
-it('rows that may be unrelated are counted once, also where another page doubts them, and while they are there', () => {
+it('counts possibly unrelated rows once, even if several pages doubt them, while they are there', () => {
   const pages = new ListPages<string>();
   const doubted = [
     { ...answer('a b'), unsure: new Set(['a']) },
@@ -58,9 +58,9 @@ it.each([
   ['new rows before them', 'a b c d', ['x a b']],
   ['a new row after them', 'a b', ['a b x']],
   ['rows whose last one has moved up, and then the former order', 'a b c d', ['a c', 'd']],
-])('an answer with %s meets them', (_, known, answers) => expect(meets(known, answers)).toBe(true));
+])('an answer with %s meets the known rows', (_, known, answers) => expect(meets(known, answers)).toBe(true));
 
 it.each([
   ['none of them', 'a b c d', ['x y']],
   ['a last one that has moved up', 'a b c d', ['a d']],
-])('an answer with %s does not', (_, known, answers) => expect(meets(known, answers)).toBe(false));
+])('an answer with %s does not meet the known rows', (_, known, answers) => expect(meets(known, answers)).toBe(false));

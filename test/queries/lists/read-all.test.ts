@@ -20,14 +20,14 @@ function readerOf(step: RestPorts['step'], more: Partial<Pick<RestPorts, 'size' 
   return { ...ports, reader: new RestReader(ports) };
 }
 
-it('gives up where every cursor has expired by the time it is used', async () => {
+it('gives up if every cursor has expired before it is used', async () => {
   const { reader, onError } = readerOf(async () => 'refused');
   expect(await reader.read(0, { signal: new AbortController().signal, onProgress: () => {} })).toBe('failed');
   expect(onError.mock.lastCall?.[0]?.message).toBe('The list changes faster than it can be read.');
   expect(reader.isReading).toBe(false);
 });
 
-it('reports nothing any more once nobody waits, although a page is still on its way', async () => {
+it('reports nothing more once nobody waits, even if a page is still on its way', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const page = Promise.withResolvers<undefined>();
   const { reader, onProgress } = readerOf(() => page.promise);
@@ -45,7 +45,7 @@ it('reports nothing any more once nobody waits, although a page is still on its 
 
 const waiter = () => ({ signal: new AbortController().signal, onProgress: vi.fn<(rows: number) => void>() });
 
-it('ends once for the one who began it, and says what failed to all who wait', async () => {
+it('ends once for its first caller, and reports a failure to all who wait', async () => {
   const step = vi.fn<RestPorts['step']>().mockResolvedValueOnce(undefined).mockRejectedValue(new Error('refused'));
   const { reader } = readerOf(step);
   expect(await reader.read(0, waiter())).toBe('complete');
@@ -63,7 +63,7 @@ it('reports only to those who still wait', async () => {
   expect([first.onProgress.mock.calls.length, second.onProgress.mock.calls]).toEqual([0, [[10]]]);
 });
 
-it('gives up after so many pages in a row without a new row, and not for those before', async () => {
+it('gives up after a number of consecutive pages without a new row', async () => {
   const sizes = [10, 10, 11, 11, 11, 11, 12];
   let pages = 0;
   const step = async () => {
@@ -75,7 +75,7 @@ it('gives up after so many pages in a row without a new row, and not for those b
   expect([onError.mock.lastCall?.[0]?.message, pages]).toEqual(['The last 3 pages had no new rows.', 5]);
 });
 
-it('lets keys be handled between two pages that are there at once', async () => {
+it('lets keys be handled between two pages that arrive at once', async () => {
   let pages = 0;
   const step = async () => {
     pages += 1;
@@ -89,7 +89,7 @@ it('lets keys be handled between two pages that are there at once', async () => 
   expect(seen).toBeLessThan(9);
 });
 
-it('reports how far it is while a page is on its way, and nothing afterwards', async () => {
+it('reports progress while a page is on its way, and nothing afterwards', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const page = Promise.withResolvers<undefined>();
   let rows = 10;

@@ -42,7 +42,7 @@ function scripted(...pages: Partial<AnnotatedPage<Row>>[]) {
   return readerOf(() => ({ items: [], has_more: false, next_cursor: null, dropped: 0, ...pages.shift() }));
 }
 
-it('is not complete without a cursor for the rest, says so, and reads nothing more', async () => {
+it('is incomplete without a cursor for the rest, says so, and reads nothing more', async () => {
   const { reader } = scripted({ items: [row('a'), row('b')], has_more: true });
   await reader.poll(context);
   expect(reader.data).toMatchObject({ complete: false, notes: [expect.stringContaining('gives no way to read them')] });
@@ -51,25 +51,25 @@ it('is not complete without a cursor for the rest, says so, and reads nothing mo
   expect([await reader.readRest(), names(reader.data)]).toEqual(['complete', 'a b']);
 });
 
-describe('what an earlier start read', () => {
+describe('rows from an earlier start', () => {
   const seed = { rows: [row('r9'), row('gone')], complete: false, dropped: 0, repeated: 0, notes: [], version: 0 };
   const remembered = { ...seed, remembered_at: undefined };
 
-  it('is shown, and is nothing that is known of now', () => {
+  it('are shown, but not as current news', () => {
     const { reader } = listOf(12, { seed: remembered });
     expect(names(reader.data)).toBe('r9 gone');
     expect(reader.live()).toEqual([]);
     expect(reader.oldest(reader.data.rows)).toBeUndefined();
   });
 
-  it.each(['poll', 'readOn', 'readRest'] as const)('is replaced whole by %s', async way => {
+  it.each(['poll', 'readOn', 'readRest'] as const)('are replaced completely by %s', async way => {
     const { server, reader } = listOf(12, { seed: remembered });
     await (way === 'poll' ? reader.poll(context) : reader[way]());
     expect(names(reader.data)).toBe(way === 'readRest' ? range(12, 1) : range(12, 3));
     expect(server.asked).toBe(way === 'readRest' ? 2 : 1);
   });
 
-  it('loses what the program deletes, and stays if the service does not answer', async () => {
+  it('lose what the program deletes, and stay if the service does not answer', async () => {
     const { reader } = readerOf(() => Promise.reject(new Error('refused')), { seed: remembered });
     reader.remove(['gone']);
     await expect(reader.poll(context)).rejects.toThrow('refused');
@@ -80,7 +80,7 @@ describe('what an earlier start read', () => {
 describe('the news of a list', () => {
   const told = (rows: readonly Row[]): string => rows.map(({ id }) => id).join(' ');
 
-  it('are the rows that were read since they were last asked for, those read again included', async () => {
+  it('are the rows read since the last look, including those read again', async () => {
     const { reader } = listOf(25);
     await reader.poll(context);
     expect(told(reader.news())).toBe(range(25, 16));
@@ -91,7 +91,7 @@ describe('the news of a list', () => {
     expect(told(reader.news())).toBe(range(25, 16));
   });
 
-  it('are of the first rows only, if no more are wanted', async () => {
+  it('cover only the first rows, if no more are wanted', async () => {
     const { reader } = listOf(25);
     await reader.poll(context);
     await reader.readOn();
@@ -101,7 +101,7 @@ describe('the news of a list', () => {
   });
 });
 
-describe('a next page that failed (U33)', () => {
+describe('a failed next page (U33)', () => {
   /** Rows whose second page fails until it is fixed. */
   function failingOnce() {
     const server = new ListServer(10, 'place');
@@ -115,7 +115,7 @@ describe('a next page that failed (U33)', () => {
     return { reader, state };
   }
 
-  it('is read again with the next successful poll while the cursor is near the end', async () => {
+  it('is retried with the next successful poll while the cursor is near the end', async () => {
     const { reader, state } = failingOnce();
     await reader.poll(context);
     reader.see(reader, reader.data.rows, true);
@@ -130,7 +130,7 @@ describe('a next page that failed (U33)', () => {
     expect(reader.data.rows.length).toBeGreaterThan(10);
   });
 
-  it('is forgotten with the next successful poll where it is not wanted any more', async () => {
+  it('is forgotten with the next successful poll if it is no longer needed', async () => {
     const { reader, state } = failingOnce();
     await reader.poll(context);
     reader.see(reader, reader.data.rows, true);
@@ -153,7 +153,7 @@ describe('a next page that failed (U33)', () => {
 });
 
 describe('a poll', () => {
-  it('reads one page, and the one in view', async () => {
+  it('reads the first page, and the one in view', async () => {
     const { server, reader } = listOf(40);
     await reader.poll(context);
     await reader.readOn();
@@ -170,13 +170,13 @@ describe('a poll', () => {
     expect(server.asked).toBe(3);
   });
 
-  it('that fails before anything was read does not show an empty list', async () => {
+  it('that fails before the first answer does not show an empty list', async () => {
     const { reader, published } = readerOf(() => Promise.reject(new Error('refused')));
     await expect(reader.poll(context)).rejects.toThrow('refused');
     expect(published).not.toHaveBeenCalled();
   });
 
-  it('that fails half way shows what did arrive, unless it is not wanted any more', async () => {
+  it('that fails half way shows what arrived, unless it is no longer needed', async () => {
     const server = new ListServer(10, 'place');
     server.insertMany(30);
     let fails = false;
@@ -195,7 +195,7 @@ describe('a poll', () => {
     expect(published).toHaveBeenCalledTimes(1);
   });
 
-  it('reads no more pages than it may, whatever is in view', async () => {
+  it('reads no more pages than allowed, whatever is in view', async () => {
     const { server, reader } = listOf(30);
     await reader.poll(context);
     await reader.readRest();
@@ -205,7 +205,7 @@ describe('a poll', () => {
     expect(server.asked).toBe(1);
   });
 
-  it('reads no neighbours of what is in view where a page takes many requests', async () => {
+  it('reads no neighbours of the page in view if a page takes many requests', async () => {
     const { server, reader } = listOf(50, { costly: true });
     await reader.poll(context);
     await reader.readRest();
@@ -215,7 +215,7 @@ describe('a poll', () => {
     expect(server.asked).toBe(2);
   });
 
-  it('loses no row that has moved to the page before, which was not read', async () => {
+  it('keeps a row that has moved to the previous page, which was not read', async () => {
     const server = new ListServer(10, 'offset');
     server.insertMany(40);
     const { reader } = readerOf(query => server.answer(query), { costly: true });
@@ -233,7 +233,7 @@ describe('a poll', () => {
     expect([asked, server.asked - asked]).toEqual([4, 2]);
   });
 
-  it('asks what the rows belong to only if they have all vanished', async () => {
+  it('checks the parent of the rows only if all have vanished', async () => {
     const read = vi.fn(async () => {});
     const { server, reader } = listOf(5, { partOf: { kind: 'run', id: 'evr_1', read } });
     await reader.poll(context);
@@ -260,7 +260,7 @@ describe('a poll', () => {
     expect(reader.data.rows).toHaveLength(39);
   });
 
-  it('keeps the rows that say the same, and the list if nothing changed', async () => {
+  it('keeps unchanged rows, and the list if nothing changed', async () => {
     const { server, reader } = listOf(20);
     await reader.poll(context);
     await reader.readRest();
@@ -273,7 +273,7 @@ describe('a poll', () => {
     expect(reader.data.rows.slice(1).every((each, index) => each === old.rows[index + 1])).toBe(true);
   });
 
-  it('puts what is new before what was read, with one request', async () => {
+  it('puts new rows before the old ones, with one request', async () => {
     const { server, reader } = listOf(30);
     await reader.poll(context);
     await reader.readRest();
@@ -295,7 +295,7 @@ describe('a poll', () => {
     expect(reader.data).toMatchObject({ complete: true });
   });
 
-  it('sees a list that was short and read whole grow over many pages', async () => {
+  it('follows a short list that was read whole as it grows over many pages', async () => {
     const { server, reader } = listOf(8);
     await reader.poll(context);
     expect(reader.data.complete).toBe(true);
@@ -306,7 +306,7 @@ describe('a poll', () => {
     expect(reader.data.complete).toBe(true);
   });
 
-  it('gives up what is far behind when more came than it may read, and does not say that it is all', async () => {
+  it('drops far rows when more arrive than it may read, and does not call the list complete', async () => {
     const { server, reader } = listOf(30);
     await reader.poll(context);
     await reader.readRest();
@@ -317,7 +317,7 @@ describe('a poll', () => {
     expect(names(reader.data)).toBe(range(530, 1));
   });
 
-  it('keeps the list as it was while what follows the new rows cannot be read', async () => {
+  it('keeps the list as it was while the rows after the new ones cannot be read', async () => {
     const server = new ListServer(10, 'place');
     server.insertMany(10);
     let fails = false;
@@ -353,7 +353,7 @@ describe('a poll', () => {
     expect(reader.data.complete).toBe(true);
   });
 
-  it('takes rows away at once that the program has deleted', async () => {
+  it('removes rows at once that the program has deleted', async () => {
     const { reader, published } = listOf(25);
     await reader.poll(context);
     await reader.readRest();
@@ -364,7 +364,7 @@ describe('a poll', () => {
     expect(names(reader.data)).not.toContain('r3 ');
   });
 
-  it('judges whether something runs by the rows that are live', async () => {
+  it('decides from current rows whether something runs', async () => {
     const { server, reader } = listOf(30, {
       activity: rows => (rows.some(({ value }) => value === 1) ? 'running' : 'open'),
     });
@@ -379,12 +379,12 @@ describe('a poll', () => {
   });
 });
 
-describe('a cursor that the service does not know any more', () => {
+describe('an expired cursor', () => {
   const refused = (): never => {
     throw new ServiceError('validation', 'This cursor has expired.', { status: 422, param: 'cursor' });
   };
 
-  it('costs a poll the pages behind the first one, which are read again', async () => {
+  it('costs a poll the pages after the first, which are read again', async () => {
     const server = new ListServer(10, 'place');
     server.insertMany(40);
     let expired = false;
@@ -401,7 +401,7 @@ describe('a cursor that the service does not know any more', () => {
     expect(names(reader.data)).toBe(range(40, 1));
   });
 
-  it('lets the next page be read from the first one on', async () => {
+  it('makes the next page be read from the first one on', async () => {
     const server = new ListServer(10, 'place');
     server.insertMany(40);
     let expired = false;
@@ -418,7 +418,7 @@ describe('a cursor that the service does not know any more', () => {
     expect(reader.state().error).toBeUndefined();
   });
 
-  it('is a failure if it has just been given', async () => {
+  it('is a failure if it is new', async () => {
     const { reader } = readerOf(query =>
       query.cursor ? refused() : { items: [row('a')], has_more: true, next_cursor: 'x', dropped: 0 },
     );
@@ -428,7 +428,7 @@ describe('a cursor that the service does not know any more', () => {
   });
 });
 
-describe('readings at the same time', () => {
+describe('concurrent reads', () => {
   it('take turns and lose no page: a poll while the next page is on its way', async () => {
     const server = new ListServer(10, 'place');
     server.insertMany(30);
@@ -447,7 +447,7 @@ describe('readings at the same time', () => {
     expect(names(reader.data)).toBe(range(32, 11));
   });
 
-  it('are one for the same next page, which all wait for, also while the rest is read', async () => {
+  it('are merged for the same next page, which all wait for, even while the rest is read', async () => {
     const server = new ListServer(10, 'place');
     server.insertMany(30);
     const held: (() => void)[] = [];
@@ -470,8 +470,8 @@ describe('readings at the same time', () => {
   });
 });
 
-describe('the end', () => {
-  it('is the cursor that was sent, and not complete if the service reports more (C16)', async () => {
+describe('the end of a list', () => {
+  it('is the cursor that was sent, and incomplete if the service reports more (C16)', async () => {
     const more = { has_more: true, next_cursor: '2' };
     const { reader } = scripted({ items: [row('a')], ...more }, { items: [row('b')], ...more });
     await reader.poll(context);
@@ -490,7 +490,7 @@ describe('the end', () => {
     expect(asked).toBe(4);
   });
 
-  it('is not waited for where new cursors bring the same rows forever', async () => {
+  it('is not waited for if new cursors bring the same rows forever', async () => {
     let asked = 0;
     const { reader } = readerOf(() => {
       asked += 1;
@@ -504,7 +504,7 @@ describe('the end', () => {
 });
 
 describe('reading the rest', () => {
-  it('reports progress, and stops on demand, with what was read', async () => {
+  it('reports progress, and stops on request, with what was read', async () => {
     const server = new ListServer(10, 'place');
     server.insertMany(300);
     const { reader, published } = readerOf(query => {
@@ -531,7 +531,7 @@ describe('reading the rest', () => {
 });
 
 describe('the rest, read for the view and for a file', () => {
-  it('is read on for the one while the other is stopped', async () => {
+  it('continues for one while the other is stopped', async () => {
     const server = new ListServer(10, 'place');
     server.insertMany(300);
     const file = new AbortController();
@@ -550,7 +550,7 @@ describe('the rest, read for the view and for a file', () => {
     expect(reader.state().reading).toBeUndefined();
   });
 
-  it('is not read on once both are stopped, and begins again when it is wanted', async () => {
+  it('stops once both are stopped, and starts again on request', async () => {
     const server = new ListServer(10, 'place');
     server.insertMany(300);
     const file = new AbortController();
@@ -568,7 +568,7 @@ describe('the rest, read for the view and for a file', () => {
 });
 
 describe('the age of rows', () => {
-  it('is that of their page, wherever it is in the list', async () => {
+  it('is that of their page, anywhere in the list', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 1_000 });
     const { reader } = listOf(30);
     await reader.poll(context);
@@ -585,7 +585,7 @@ describe('the age of rows', () => {
     vi.useRealTimers();
   });
 
-  it('is small enough where rows go into a file: pages that are older are read again', async () => {
+  it('is kept low for rows in a file, by reading older pages again', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 1_000 });
     const { server, reader } = listOf(30);
     await reader.poll(context);
@@ -602,7 +602,7 @@ describe('the age of rows', () => {
   });
 });
 
-describe('rows that cannot be distinguished, or not be read', () => {
+describe('duplicate and unreadable rows', () => {
   it('are counted, and the first of two is shown', async () => {
     const { reader } = scripted({ items: [row('a', 1), row('a', 2), row('b')], dropped: 2 });
     await reader.poll(context);

@@ -21,11 +21,11 @@ describe('isOrdered', () => {
     ['texts and numbers', rows('a', 1), false, false],
     ['no rows', [], true, true],
     ['one that has no such field', [{ other: 1 }, 'not a row'], false, true],
-  ] as const)('says %s', (_name, given, descending, expected) => {
+  ] as const)('returns %s', (_name, given, descending, expected) => {
     expect(isOrdered(given, 'value', descending)).toBe(expected);
   });
 
-  it('does not look up what every object inherits', () => {
+  it('looks up no inherited names', () => {
     expect(isOrdered([{}, {}], 'constructor', false)).toBe(true);
   });
 });
@@ -42,7 +42,7 @@ describe('inOrder', () => {
     throw new ServiceError('validation', 'no', details);
   };
 
-  it('asks for the order, and for each page of it', async () => {
+  it('sends the order with each page', async () => {
     const asked: ListQuery[] = [];
     const { ordered, onRefused } = sourceOf(query => {
       asked.push(query);
@@ -62,7 +62,7 @@ describe('inOrder', () => {
     ['refused', {}, refusal({ status: 422 })],
     ['refused by name', { cursor: 'c' }, refusal({ status: 422, param: 'sort' })],
     ['ignored', {}, () => rows(1, 2)],
-  ])('says that the order is %s', async (_name, query, read) => {
+  ])('reports that the order is %s', async (_name, query, read) => {
     const { ordered, onRefused } = sourceOf(read);
     await expect(ordered.readPage({ ...context, query })).rejects.toThrow(OrderRefusedError);
     expect(onRefused).toHaveBeenCalledTimes(1);
@@ -72,7 +72,7 @@ describe('inOrder', () => {
     ['a cursor that is refused', { cursor: 'c' }, refusal({ status: 422 })],
     ['a failure of the service', {}, refusal({ status: 500 })],
     ['another field that is refused', {}, refusal({ status: 422, param: 'limit' })],
-  ])('does not take %s for one', async (_name, query, read) => {
+  ])('does not take %s as a sort field', async (_name, query, read) => {
     const { ordered, onRefused } = sourceOf(read);
     await expect(ordered.readPage({ ...context, query })).rejects.toThrow(ServiceError);
     expect(onRefused).not.toHaveBeenCalled();

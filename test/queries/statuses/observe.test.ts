@@ -37,14 +37,14 @@ function observed() {
   return { client, statuses, reports, gone, fetch };
 }
 
-it('nothing is gone for a query that is about nothing', async () => {
+it('nothing is gone for a query about nothing', async () => {
   const { gone, fetch } = observed();
   await fetch('one', { observes }, () => notFound('evr_1'));
   expect(gone).toEqual([]);
 });
 
 describe('an answer', () => {
-  it('is reported whatever asked: a fetch, a list, a change of the cache', async () => {
+  it('is reported from any source: a fetch, a list, a change of the cache', async () => {
     const { client, statuses, fetch } = observed();
     await fetch('one', { observes }, () => ({ id: 'a', status: 'running' }));
     await fetch('list', { observes, rows: (data: { rows: Run[] }) => data.rows }, () => ({
@@ -57,7 +57,7 @@ describe('an answer', () => {
     ]);
   });
 
-  it('says nothing new where rows stayed the same and are over, or were remembered', async () => {
+  it('has no news if rows are unchanged and ended, or were remembered', async () => {
     const { statuses, reports, fetch } = observed();
     const rows = [
       { id: 'over', status: 'completed' },
@@ -71,7 +71,7 @@ describe('an answer', () => {
     expect(statuses.get({ kind: 'run', id: 'old' })).toBeUndefined();
   });
 
-  it('with nothing but the names of its rows says something of what is known only', async () => {
+  it('with only names in its rows has news only of known resources', async () => {
     const { statuses, reports, gone, fetch } = observed();
     const meta = {
       observes: ({ id }: Run): Observation => ({ kind: 'run', id, label: `the run ${id}` }),
@@ -90,7 +90,7 @@ describe('an answer', () => {
     expect(gone).toEqual([]);
   });
 
-  it('is reported as far as it is news, where its query knows', async () => {
+  it('is reported only as far as it is news, if its query knows', async () => {
     const { reports, fetch } = observed();
     const rows = [
       { id: 'a', status: 'running' },
@@ -103,7 +103,7 @@ describe('an answer', () => {
     expect(reports.map(report => report.map(({ id }) => id))).toEqual([['a', 'b'], ['b']]);
   });
 
-  it('is reported of a page that arrives after a poll of its list has failed, and not again when put back', async () => {
+  it('is reported for a page that arrives after a failed poll of its list, and not again when put back', async () => {
     const { client, reports, fetch } = observed();
     const meta = { observes, rows: (data: { rows: Run[] }) => data.rows };
     await fetch('list', meta, () => ({ rows: [{ id: 'a', status: 'running' }] }));
@@ -116,7 +116,7 @@ describe('an answer', () => {
     expect(reports.map(report => report.map(({ status }) => status))).toEqual([['running'], ['grading']]);
   });
 
-  it('that is the same after a failure says that it is there again', async () => {
+  it('that is the same after a failure says that the resource exists again', async () => {
     const { statuses, fetch } = observed();
     const read = () => ({ id: 'evr_1', status: 'completed' });
     await fetch('record', { observes, about }, read);
@@ -134,7 +134,7 @@ describe('an answer', () => {
 });
 
 describe('a 404', () => {
-  it('of everything about a resource means that it is gone', async () => {
+  it('for everything about a resource means that it is gone', async () => {
     const { gone, fetch } = observed();
     let found = true;
     const read = () => (found ? { id: 'evr_1', status: 'running' } : notFound('evr_1'));
@@ -145,7 +145,7 @@ describe('a 404', () => {
     await eventually(() => expect(gone).toEqual([about]));
   });
 
-  it('of one endpoint means nothing while another still finds it', async () => {
+  it('from one endpoint means nothing while another still finds it', async () => {
     const { gone, statuses, fetch } = observed();
     let reads = 0;
     await fetch('record', { observes, about }, () => {
@@ -157,7 +157,7 @@ describe('a 404', () => {
     expect([gone, statuses.get(about)?.status]).toEqual([[], 'running']);
   });
 
-  it('means nothing while a list still has the row, and the row brings back what was taken for gone (U37)', async () => {
+  it('means nothing while a list still has the row, and the row restores what was taken as gone (U37)', async () => {
     const { gone, statuses, fetch } = observed();
     const row = { id: 'evr_1', status: 'completed' };
     let rows: Run[] = [row];
@@ -181,7 +181,7 @@ describe('a 404', () => {
     expect(statuses.get(about)?.gone).toBe(false);
   });
 
-  it('asks the lists anew, whatever answer is on its way that may be older (U37)', async () => {
+  it('polls the lists again, whatever older answer is on its way (U37)', async () => {
     const { gone, fetch } = observed();
     const meta = { observes, rows: (data: { rows: Run[] }) => data.rows };
     const answers: ((data: { rows: Run[] }) => void)[] = [];
@@ -199,7 +199,7 @@ describe('a 404', () => {
     await eventually(() => expect(gone).toEqual([about]));
   });
 
-  it('asks anew what else is about it, whatever answer is on its way that may be older', async () => {
+  it('reads everything else about it again, whatever older answer is on its way', async () => {
     const { gone, fetch } = observed();
     const answers: (() => void)[] = [];
     const record = { id: 'evr_1', status: 'completed' };
@@ -220,7 +220,7 @@ describe('a 404', () => {
     await eventually(() => expect(gone).toEqual([about]));
   });
 
-  it('is followed up once a list that lagged behind has lost the row, and also if it had brought it back', async () => {
+  it('is followed up once a stale list has lost the row, even if it had restored it', async () => {
     const { statuses, gone, fetch } = observed();
     const row = { id: 'evr_1', status: 'running' };
     let rows = [row];
@@ -246,7 +246,7 @@ describe('a 404', () => {
     await eventually(() => expect(gone).toEqual([about, about]));
   });
 
-  it('is not taken back by what belongs to it and is still answered', async () => {
+  it('is not undone by parts that are still answered', async () => {
     const { statuses, fetch } = observed();
     await fetch('record', { observes, about }, () => ({ id: 'evr_1', status: 'running' }));
     statuses.gone(about);
@@ -257,7 +257,7 @@ describe('a 404', () => {
     expect(statuses.get(about)?.gone).toBe(false);
   });
 
-  it('without an envelope is a gateway, and no news of the resource', async () => {
+  it('without an envelope comes from a gateway, and is no news of the resource', async () => {
     const { gone, statuses, fetch } = observed();
     await fetch('record', { observes, about }, () => ({ id: 'evr_1', status: 'running' }));
     await fetch('record', { observes, about }, () => {

@@ -16,12 +16,12 @@ function follow(...answers: readonly (readonly [by: string, step: number])[]) {
   return { words: from === undefined ? 'none' : `${from} to ${step}`, announced };
 }
 
-it('are seen by a query that says less than it did before, until the run has come as far again', () => {
+it('are seen by a query with fewer steps than before, until the run has caught up', () => {
   expect(follow(['progress', 39], ['progress', 30], ['progress', 34])).toEqual({ words: '39 to 30', announced: [30] });
   expect(follow(['progress', 39], ['progress', 30], ['progress', 39])).toEqual({ words: 'none', announced: [30] });
 });
 
-it('are not seen by what is read for the first time, nor by a query that lags behind another', () => {
+it('are not seen by a first read, or by a query that lags behind another', () => {
   expect(follow(['progress', 30])).toEqual({ words: 'none', announced: [] });
   expect(follow(['progress', 39], ['list', 37], ['progress', 40], ['list', 39])).toEqual({
     words: 'none',
@@ -29,12 +29,12 @@ it('are not seen by what is read for the first time, nor by a query that lags be
   });
 });
 
-it('count from the furthest step, and are not over while a query still says how far the run was', () => {
+it('count from the furthest step, and last while a query still reports the old progress', () => {
   expect(follow(['progress', 39], ['progress', 30], ['progress', 34], ['progress', 30]).words).toBe('39 to 30');
   expect(follow(['list', 39], ['progress', 39], ['progress', 30], ['list', 39]).words).toBe('39 to 30');
 });
 
-it('count once for all queries that see one within half a minute, with the earliest step that any of them says', () => {
+it('count once for all queries that see one within half a minute, with their earliest step', () => {
   let at = 0;
   const now = vi.spyOn(performance, 'now').mockImplementation(() => at);
   onTestFinished(() => now.mockRestore());
@@ -59,7 +59,7 @@ it('count once for all queries that see one within half a minute, with the earli
   expect(announced).toEqual([30, 31]);
 });
 
-it('are not seen by a query that says the same again, that was dropped, or of a run that has ended', () => {
+it('are not seen by a query with the same answer again, a dropped one, or one of a completed run', () => {
   const restarts = new Restarts();
   restarts.follow(run, 39, 'list');
   restarts.follow(run, 39, 'list');

@@ -43,7 +43,7 @@ function randomOf(seed: number): (below: number) => number {
   };
 }
 
-it('keeps a reason and an end time only as long as the status that they belong to (out29 A3)', () => {
+it('keeps a reason and an end time only as long as their status (out29 A3)', () => {
   const { statuses, transitions } = listening();
   const known = () => statuses.get({ kind: 'deployment', id: 'dep_1' });
   const deployment = { kind: 'deployment', id: 'dep_1' };
@@ -70,7 +70,7 @@ describe('the held-out means of a run', () => {
     return [last?.step, last?.isOld, best?.isOld];
   };
 
-  it('are old from its end until they are read after it', () => {
+  it('are stale from its end until they are read after it', () => {
     const { statuses } = listening();
     statuses.report([{ ...training, status: 'running' }], times(1));
     statuses.report([upTo(0, 5)], times(2));
@@ -86,7 +86,7 @@ describe('the held-out means of a run', () => {
     expect(means(statuses)).toEqual([6, undefined, undefined]);
   });
 
-  it('stay old after a successful end while the last round is not listed, for some minutes', () => {
+  it('stay stale after a successful end while the last round is not listed, for some minutes', () => {
     const { statuses } = listening();
     statuses.report([{ ...training, status: 'running' }], times(1));
     statuses.report([upTo(0, 5)], times(2));
@@ -102,7 +102,7 @@ describe('the held-out means of a run', () => {
     expect(readAt(400_000, 0, 5)).toEqual([5, undefined, undefined]);
   });
 
-  it('are no longer old once the steps that they have are known to be all (out26 B7)', () => {
+  it('are no longer stale once their steps are known to be all (out26 B7)', () => {
     const { statuses } = listening();
     const { total: _, ...listed } = training;
     statuses.report([{ ...listed, status: 'succeeded' }], times(1));
@@ -117,7 +117,7 @@ describe('the held-out means of a run', () => {
     expect(means(statuses)).toEqual([5, true, true]);
   });
 
-  it('are not old where they have that of the last step, nor where it had ended when it was first seen', () => {
+  it('are not stale if they include the last step, or the run had ended when first seen', () => {
     const { statuses } = listening();
     statuses.report([{ ...training, status: 'running' }], times(1));
     statuses.report([upTo(0, 8)], times(2));
@@ -129,7 +129,7 @@ describe('the held-out means of a run', () => {
     expect(means(statuses)).toEqual([5, undefined, undefined]);
   });
 
-  it('are none once its curve was read without one, and stay where a later curve has none', () => {
+  it('are empty once its curve was read without any, and stay if a later curve has none', () => {
     const { statuses } = listening();
     statuses.report([{ ...training, status: 'running' }], times(1));
     expect(statuses.get(training)?.measured).toBeUndefined();
@@ -142,7 +142,7 @@ describe('the held-out means of a run', () => {
 });
 
 describe('a transition', () => {
-  it('is announced once, with what it was before', () => {
+  it('is announced once, with the previous status', () => {
     const { statuses, transitions } = listening();
     statuses.report([run('running')], times(1));
     statuses.report([run('completed', { mean: 0.5 })], times(2));
@@ -152,7 +152,7 @@ describe('a transition', () => {
     ]);
   });
 
-  it('is announced of a start whose end a list had already, and of nothing else that is known', () => {
+  it('is announced for a start whose end a list already had, and for nothing else that is known', () => {
     const { statuses, transitions } = listening();
     const told: number[] = [];
     statuses.onTransitions(some => told.push(some.length));
@@ -164,7 +164,7 @@ describe('a transition', () => {
     expect(told).toEqual([1]);
   });
 
-  it('says the mean of its own answer, and not one that was read before (W5)', () => {
+  it('has the mean of its own answer, not an earlier one (W5)', () => {
     const { statuses, transitions } = listening();
     statuses.report([run('running', { mean: 0.25 })], times(1));
     statuses.report([run('completed')], times(2));
@@ -174,7 +174,7 @@ describe('a transition', () => {
     expect(transitions.map(({ mean }) => mean)).toEqual([undefined, 0.5]);
   });
 
-  it('that was an end is none once it runs again (U35)', () => {
+  it('to an end is undone once it runs again (U35)', () => {
     const { statuses } = listening();
     const deployment = (status: string): Observation => ({ kind: 'deployment', id: 'd', status });
     const seen = () => statuses.get({ kind: 'deployment', id: 'd' });
@@ -187,7 +187,7 @@ describe('a transition', () => {
     expect(seen()?.endedAt).toBeUndefined();
   });
 
-  it('to gone is undone once it is found again, with the end that it had before (U35)', () => {
+  it('to gone is undone once it is found again, with its previous end (U35)', () => {
     const { statuses } = listening();
     const seen = () => statuses.get({ kind: 'run', id: 'evr_1' });
     statuses.report([run('running')], times(1));
@@ -201,7 +201,7 @@ describe('a transition', () => {
     expect(seen()).toMatchObject({ gone: false, endedAt: 4 });
   });
 
-  it('is no end if it continues, by a word that is known or not', () => {
+  it('to a status of running, known or unknown, is not an end', () => {
     const { statuses, transitions } = listening();
     for (const status of ['pending', 'running', 'a-new-status', '__proto__', 'cancelling']) {
       statuses.report([run(status)], times(1));
@@ -214,7 +214,7 @@ describe('a transition', () => {
     ]);
   });
 
-  it('is none if it is over when it is first seen', () => {
+  it('is none if it had ended when first seen', () => {
     const { statuses, transitions } = listening();
     statuses.report([run('completed')], times(1));
     statuses.recall([{ kind: 'run', id: 'old', label: 'old', status: 'completed', seenAt: 1 }]);
@@ -222,7 +222,7 @@ describe('a transition', () => {
     expect(transitions).toEqual([]);
   });
 
-  it('is one if it ran when it was last seen, before a switch of profiles or in an earlier program', () => {
+  it('is one if it was running when last seen, before a switch of profiles or in an earlier program', () => {
     const { statuses, transitions } = listening();
     statuses.recall([{ kind: 'run', id: 'old', label: 'old', status: 'running', seenAt: 1 }]);
     statuses.report([run('completed', { id: 'old' })], times(2));
@@ -230,7 +230,7 @@ describe('a transition', () => {
     expect(statuses.get({ kind: 'run', id: 'old' })?.endedAt).toBe(2);
   });
 
-  it('survives failed looks and answers without a status', () => {
+  it('survives failed polls and answers without a status', () => {
     const { statuses, transitions } = listening();
     statuses.report([run('running')], times(1));
     statuses.failed({ kind: 'run', id: 'evr_1', label: '' }, 'the cable is out');
@@ -241,7 +241,7 @@ describe('a transition', () => {
     expect(statuses.get(run('x'))?.error).toBeUndefined();
   });
 
-  it('is news for what this program started, even where the first answer says that it is over', () => {
+  it('is news for what this program started, even if the first answer says that it has ended', () => {
     const { statuses, transitions } = listening();
     statuses.started(run(undefined), 1);
     statuses.report([run('completed')], times(2));
@@ -259,7 +259,7 @@ describe('a transition', () => {
     expect([followedOf(statuses).length, runningOf(statuses).length]).toEqual([1, 1]);
   });
 
-  it('is news also if a list was quicker than the answer to the start, once', () => {
+  it('is news once, even if a list was faster than the answer to the start', () => {
     const { statuses, transitions } = listening();
     statuses.report([run('completed')], times(1));
     statuses.started(run(undefined), 2);
@@ -267,7 +267,7 @@ describe('a transition', () => {
     expect(transitions.map(({ ended }) => ended)).toEqual([true]);
   });
 
-  it('is news where what ran is gone', () => {
+  it('is news if what ran is gone', () => {
     const { statuses, transitions } = listening();
     statuses.report([run('running'), run('completed', { id: 'b' })], times(1));
     statuses.gone({ kind: 'run', id: 'evr_1' });
@@ -279,7 +279,7 @@ describe('a transition', () => {
     ]);
   });
 
-  it('of a deployment may leave its end, but not by an answer from before', () => {
+  it('of a deployment may leave its end, but not by an older answer', () => {
     const { statuses, transitions } = listening();
     const deployment = (status: string): Observation => ({ kind: 'deployment', id: 'd', status });
     statuses.report([deployment('DEPLOYING')], times(1));
@@ -323,7 +323,7 @@ describe('any interleaving of readers', () => {
     }
   });
 
-  it('announces one end of each, however the answers are cut into reports', () => {
+  it('announces one end of each, however the answers are split into reports', () => {
     for (let seed = 1; seed <= 100; seed += 1) {
       const random = randomOf(seed);
       const { statuses, transitions } = listening();
@@ -343,8 +343,8 @@ describe('any interleaving of readers', () => {
   });
 });
 
-describe('what is known', () => {
-  it('is the same object until something of it changes, and notifies no listener then', () => {
+describe('the known statuses', () => {
+  it('are the same object until something changes, and notify no listener', () => {
     const { statuses, changes } = listening();
     const said = run('running', { curve: [1, 2], done: 3 });
     statuses.report([said], times(1));
@@ -357,7 +357,7 @@ describe('what is known', () => {
     expect(changes()).toBe(2);
   });
 
-  it('is running if it runs by itself, has not ended, is not gone and was not lost sight of', () => {
+  it('are running if they change by themselves, have not ended, are not gone and were not lost', () => {
     const { statuses } = listening();
     statuses.recall([{ kind: 'run', id: 'lost', label: 'lost', status: 'running', seenAt: 0 }]);
     statuses.report(
@@ -378,7 +378,7 @@ describe('what is known', () => {
   });
 });
 
-describe('what is known', () => {
+describe('the known facts', () => {
   const ref = { kind: 'run', id: 'evr_1' };
   const measured = {
     last: { step: 2, reward: 0.5, samples: 4 },
@@ -400,7 +400,7 @@ describe('what is known', () => {
     parent: 'bench_1',
   };
 
-  it('stays where an answer says less, and is the same object until something changes', () => {
+  it('stay if an answer has fewer, and are the same object until something changes', () => {
     const { statuses, changes } = listening();
     statuses.report([run('running', whole)], times(5));
     const known = statuses.get(ref);
@@ -429,7 +429,7 @@ describe('what is known', () => {
     expect(statuses.get(ref)?.curve).toEqual([0.75]);
   });
 
-  it('ends without the progress read before, unless that was complete or the end has its own', () => {
+  it('end without the earlier progress, unless that was complete or the end has its own', () => {
     const numbers = { done: 3, total: 30, mean: 0.5, graded: 2, failed: 1 };
     const endOf = (before: Partial<Observation>, end: Partial<Observation>) => {
       const { statuses, transitions } = listening();
@@ -456,7 +456,7 @@ describe('what is known', () => {
     expect(endOf(trained, {})).toEqual({ ...none, total: 30, mean: 0.5 });
   });
 
-  it('has the times at which it was read, said its progress and moved', () => {
+  it('have the times at which they were read, reported progress and moved', () => {
     const { statuses } = listening();
     const at = () => [statuses.lastRead(ref), statuses.doneReadAt(ref), statuses.movedAt(ref), statuses.goneAt(ref)];
     expect(at()).toEqual([undefined, undefined, undefined, undefined]);
@@ -475,7 +475,7 @@ describe('what is known', () => {
     expect(statuses.goneAt(ref)).toBeUndefined();
   });
 
-  it('has had its rewards since they were seen first, by another program too if only their number is known', () => {
+  it('have rewards since the first time seen, by another program too if only their number is known', () => {
     const since = (before: number, status: string | null, ...counts: number[]) => {
       const statuses = new StatusStore(kinds, ({ id }, count) => (id === 'evr_1' && count === 2 ? before : undefined));
       for (const [index, graded] of counts.entries()) statuses.report([run(status, { graded })], times(10 + index));
@@ -485,7 +485,7 @@ describe('what is known', () => {
     expect([since(4, null, 2, 2), since(4, null, 1, 2), since(4, null, 2, 3)]).toEqual([4, 11, 11]);
   });
 
-  it('is told to all who listen whenever it changes, and only then', () => {
+  it('are passed to all listeners whenever they change, and only then', () => {
     const { statuses, changes, transitions } = listening();
     const told = (work: () => void) => {
       const before = changes();
@@ -513,7 +513,7 @@ describe('what is known', () => {
     expect(statuses.get({ kind: 'run', id: 'new' })).toMatchObject({ gone: true, endedAt: 5 });
   });
 
-  it('is no news where it goes after its end, unless it is watched', () => {
+  it('are not news if they vanish after the end, unless watched', () => {
     const { statuses, transitions } = listening();
     statuses.report([run('completed'), run('completed', { id: 'pinned' })], times(1));
     statuses.gone(ref, false, 2);
@@ -524,7 +524,7 @@ describe('what is known', () => {
     expect([statuses.get(ref)?.endedAt, statuses.get({ kind: 'run', id: 'pinned' })?.endedAt]).toEqual([undefined, 2]);
   });
 
-  it('is not taken back by an answer that was asked for when the end was read', () => {
+  it('are not undone by an answer requested when the end was read', () => {
     const { statuses } = listening();
     const deployment = (status: string): Observation => ({ kind: 'deployment', id: 'd', status });
     statuses.report([deployment('DEPLOYING')], times(1));
@@ -538,7 +538,7 @@ describe('what is known', () => {
     });
   });
 
-  it('does not count as running with a status that benchtop does not know', () => {
+  it('do not count as running with an unknown status', () => {
     const { statuses } = listening();
     const ids = ['hibernating', 'WARMING_UP', 'running'].map(status => ({ ...run(status), id: status }));
     statuses.report(ids, times(1_000));
@@ -546,7 +546,7 @@ describe('what is known', () => {
     expect(followedOf(statuses, 1_000).length).toBe(3);
   });
 
-  it('counts as running for half a day after it was last read, if it is of a kind that runs', () => {
+  it('count as running for half a day after the last read, for kinds that run', () => {
     const { statuses } = listening();
     statuses.report([run('running'), { kind: 'benchmark', id: 'b', status: 'building' }], times(1_000));
     statuses.report([{ kind: 'unheard of', id: 'x', status: 'running' }], times(1_000));
