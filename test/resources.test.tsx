@@ -28,7 +28,7 @@ function openScreen() {
 }
 
 describe.each(listed.map(resource => [resource.names[0], resource] as const))('%s', (name, resource) => {
-  it('are a section, and in the palette by each of their names', async () => {
+  it('are a section, and in the palette under each of their names', async () => {
     const { screen } = openScreen();
     await screen.waitFor(titleOf(resource));
     for (const alias of resource.names) {
@@ -47,7 +47,7 @@ describe.each(listed.map(resource => [resource.names[0], resource] as const))('%
     await screen.waitFor(text => resource.names.every(alias => text.includes(`:${alias}`)));
   });
 
-  it('open from the palette as a list with its columns', async () => {
+  it('open from the palette as a list with columns', async () => {
     const { screen } = openScreen();
     await screen.waitFor('▸');
     await screen.type(`:${name}\r`);
@@ -72,14 +72,14 @@ async function sampleOf(resource: Resource): Promise<object> {
 const sampled = recordSamples.flatMap(sample => resourceNamed(sample.resource) ?? []);
 
 describe.each(sampled.map(resource => [resource.names[0], resource] as const))('a sample of %s', (name, resource) => {
-  it('has a cell in its columns and a value in its facts', async () => {
+  it('has cells in its columns and values in its facts', async () => {
     const sample = await sampleOf(resource);
     const [first] = resource.columns;
     expect(first?.value(sample)).toBeTruthy();
     expect(resource.facts(sample).map(({ value }) => value)).toContain(idOf(resource, sample));
   });
 
-  it('is listed and shown on the command line', async () => {
+  it('is listed and printed on the command line', async () => {
     const sample = await sampleOf(resource);
     const id = idOf(resource, sample);
     const cli = cliOn(local);
@@ -87,7 +87,7 @@ describe.each(sampled.map(resource => [resource.names[0], resource] as const))('
     expect((await cli('get', [resource.names[1], labelOf(resource, sample)])).out).toContain(id);
   });
 
-  it('is in its list on screen, opens if it can be read, and is pinned to Watch if it has a kind', async () => {
+  it('is in its list on screen, opens if it can be read, and can be pinned to Watch if it has a kind', async () => {
     const sample = await sampleOf(resource);
     const label = labelOf(resource, sample);
     const { screen, workbench } = openScreen();

@@ -10,7 +10,7 @@ function Keys() {
   return <Text>{`${count} keys`}</Text>;
 }
 
-it('shows the last of many keys when press returns, although the painter limits the rate of frames', async () => {
+it('shows the last of many keys when press returns, despite the frame limit of the painter', async () => {
   const screen = openScreen(<Keys />);
   onTestFinished(screen.close);
   for (let count = 1; count <= 8; count += 1) {

@@ -45,7 +45,7 @@ const heldOut = (rewards: readonly (number | null)[], more?: object): Reading =>
 describe('the limits', () => {
   const resolved = (alarms: Settings['alarms'], ...names: string[]) => rulesFor(resolveAlarms({ alarms }), names);
 
-  it('are quiet by default, and those of a benchmark replace them', () => {
+  it('are off by default, and replaced by those of a benchmark', () => {
     expect(resolved(undefined)).toEqual(alarmDefaults.all);
     const alarms = {
       silentMinutes: 30,
@@ -72,12 +72,12 @@ describe('the limits', () => {
 });
 
 describe('a reading', () => {
-  it('raises no alarm without data, and judges nothing', () => {
+  it('raises no alarm without data, and decides nothing', () => {
     expect(judge({}, alarmDefaults.all, [0, 1]).size).toBe(0);
     expect(kindsIn({ silence: null }, { silentMs: 1 })).toEqual([]);
   });
 
-  it('is a stall beyond the minutes, or beyond so many times its own pace', () => {
+  it('is a stall after the configured minutes, or after a multiple of its own pace', () => {
     const silence = (ms: number, stepMs?: number): Reading => ({ silence: { ms, stepMs, step: 3 } });
     expect(kindsIn(silence(31 * minuteMs), { silentMs: 30 * minuteMs })).toEqual(['stall']);
     expect(kindsIn(silence(30 * minuteMs), { silentMs: 30 * minuteMs })).toEqual([]);
@@ -92,7 +92,7 @@ describe('a reading', () => {
     expect(stall?.words).toBe('no new step for more than 5m, after 2 s/step');
   });
 
-  it('is a drop where the newest held-out rewards lie below the best by more than the intervals', () => {
+  it('is a drop if the newest held-out rewards are below the best by more than the intervals', () => {
     expect(kindsIn(heldOut([0.3, 0.7, 0.5, 0.5]), { belowBest: 2 })).toEqual(['held-out drop']);
     expect(kindsIn(heldOut([0.3, 0.7, 0.5, 0.5]), { belowBest: 3 })).toEqual([]);
     expect(kindsIn(heldOut([0.7, 0.3, 0.65]), { belowBest: 1 })).toEqual([]);
@@ -105,7 +105,7 @@ describe('a reading', () => {
     expect(kindsIn(heldOut([0.7, null, null, null]), { belowBest: 2 })).toEqual([]);
   });
 
-  it('is a drop at the first rounds of a collapse, whose chance is as small as that of more rounds (B3)', () => {
+  it('is a drop in the first rounds of a collapse that are as unlikely as a long one (B3)', () => {
     const wordsOf = (rewards: readonly number[], more?: object) =>
       alarmsIn(judge(heldOut(rewards, more), alarmDefaults.all, [0, 1])).map(({ words }) => words);
     const best = 'is below its best 0.700 at step 10 by more than the';
@@ -120,7 +120,7 @@ describe('a reading', () => {
     expect(kindsIn({ heldOut: begun }, { belowBest: 1 })).toEqual(['held-out drop']);
   });
 
-  it('counts failed rollouts of a sample, or of all that there are', () => {
+  it('counts failed rollouts of a sample, or of the total', () => {
     const rollouts = (failed: number, graded: number, isOver = false): Reading => ({
       rollouts: { failed, graded, isOver, mean: undefined, ended: failed + graded },
     });
@@ -133,7 +133,7 @@ describe('a reading', () => {
     ]);
   });
 
-  it('judges held-out rounds in which every rollout failed, until a later one has a reward', () => {
+  it('alarms on held-out rounds in which every rollout failed, until a later one has a reward', () => {
     const failed = curve([null, null], { completed_samples: 0, failed_samples: 128 });
     const judged = (...answers: (readonly HeldOutReward[])[]) => {
       const observations = answers.map(
@@ -172,7 +172,7 @@ describe('a reading', () => {
     ]);
   });
 
-  it('has means outside of their ranges', () => {
+  it('takes means outside their ranges', () => {
     const limits: Partial<AlarmRules> = { heldOut: [0.2, 0.9], trainer: [0.1, 1], evaluation: [0.5, 1] };
     expect(kindsIn({ ...heldOut([0.1]), trainer: { reward: 0.05, step: 1 } }, limits)).toEqual([
       'held-out range',
@@ -185,7 +185,7 @@ describe('a reading', () => {
   });
 });
 
-describe('a held-out round that is not complete', () => {
+describe('an incomplete held-out round', () => {
   const begun = { step: 90, expected_samples: 400, completed_samples: 5, failed_samples: 1, round_completed: false };
   const reading = (before: readonly number[], round: object, more: object = {}): Reading => ({
     heldOut: heldOutMeans([
@@ -195,7 +195,7 @@ describe('a held-out round that is not complete', () => {
   });
   const limits: Partial<AlarmRules> = { failedShare: 0.2, heldOut: [0.3, 1] };
 
-  it('raises and ends no alarm when it has only begun', () => {
+  it('raises and ends no alarm at its start', () => {
     expect(kindsIn(reading([], { completed_samples: 1 }), limits)).toEqual([]);
     expect(kindsIn(reading([0.5], { completed_samples: 1 }), limits)).toEqual([]);
     const failing = { completed_samples: 90, failed_samples: 38 };
@@ -203,7 +203,7 @@ describe('a held-out round that is not complete', () => {
     expect(kindsIn(reading([0.7, 0.3, 0.3], { held_out_reward: 0.9 }), { belowBest: 2 })).toEqual(['held-out drop']);
   });
 
-  it('is judged without a reward once 20 rollouts have failed, and until then leaves the alarm of an earlier one', () => {
+  it('is judged without a reward after 20 failed rollouts, and until then keeps the alarm of an earlier one', () => {
     const known = (failed_samples: number, before: readonly HeldOutReward[]): Reading => {
       const lost = { ...begun, held_out_reward: null, completed_samples: 0, failed_samples };
       const observation = heldOutRewardsQuery('trn_1', false).observes?.([...before, lost]);
@@ -223,7 +223,7 @@ describe('a held-out round that is not complete', () => {
     { held_out_reward: null, completed_samples: 0, failed_samples: 10 },
     { held_out_reward: 0.5, completed_samples: 1, failed_samples: 9 },
     { held_out_reward: 0.5, completed_samples: 1, failed_samples: 8, cancelled_samples: 1 },
-  ])('is judged by its failures once all of fewer rollouts have ended, though it is open: %o', counts => {
+  ])('is judged by its failures once all of fewer rollouts have ended, even if it is open: %o', counts => {
     const judged = (expected_samples: number | undefined) => {
       const round = { step: 10, ...counts, expected_samples, round_completed: false };
       const observation = heldOutRewardsQuery('trn_1', false).observes?.([round]);
@@ -233,7 +233,7 @@ describe('a held-out round that is not complete', () => {
     expect([10, 11, undefined].map(judged)).toEqual([['failed rollouts'], [], []]);
   });
 
-  it('is judged by its failures once 20 rollouts have ended, and by its mean once it is complete', () => {
+  it('is judged by its failures after 20 ended rollouts, and by its mean once it is complete', () => {
     const some = { completed_samples: 15, failed_samples: 5 };
     expect(kindsIn(reading([0.5], some), limits)).toEqual(['failed rollouts']);
     const complete = { completed_samples: 396, failed_samples: 4, round_completed: true };
@@ -244,7 +244,7 @@ describe('a held-out round that is not complete', () => {
 const nothing: TrainingHistory = { heldOut: [], trainer: emptyCurve, points: [], silences: [], times: [] };
 
 describe('the past of a run', () => {
-  it('has each alarm once, with its step, its time where known, and when it was over', () => {
+  it('has each alarm once, with its step, its time if known, and its end', () => {
     const history = {
       ...nothing,
       heldOut: curve([0.3, 0.7, 0.5, 0.5, 0.72, 0.72, 0.5]),
@@ -258,7 +258,7 @@ describe('the past of a run', () => {
     expect(pastAlarms(last, { ...off, belowBest: 2 }, [0, 1])).toMatchObject([{ step: 30, overAtStep: undefined }]);
   });
 
-  it('has the drops that a plain rule finds, which judges each round by what was known then', () => {
+  it('has the drops that a plain rule finds, which judges each round by earlier ones', () => {
     const anyCurve = fc.array(fc.constantFrom(0.05, 0.3, 0.5, 0.52, 0.7, 0.72, 0.9), { minLength: 1, maxLength: 40 });
     const isDrop = (known: readonly HeldOutMean[], count: number): boolean => {
       const best = known.reduce((most, mean) => (mean.reward >= most.reward ? mean : most));
@@ -285,7 +285,7 @@ describe('the past of a run', () => {
     );
   });
 
-  it('has a drop by noise alone in about 1 of 20 runs with 200 held-out rewards', () => {
+  it('has a drop from noise alone in about 1 of 20 runs with 200 held-out rewards', () => {
     const random = new Random('noise');
     const sample = (): number => Array.from({ length: 128 }, () => random.chance(0.5)).filter(Boolean).length;
     const raised = Array.from({ length: 100 }, () => {
@@ -295,7 +295,7 @@ describe('the past of a run', () => {
     expect(raised.filter(Boolean).length).toBeLessThanOrEqual(9);
   });
 
-  it('has one drop while a run collapses and recovers, over at its last recovery (B8, A3)', () => {
+  it('has one drop for a run that collapses and recovers, which ends at its last recovery (B8, A3)', () => {
     const rewards = [...Array.from({ length: 30 }, (_, index) => (index % 2 ? 0.05 : 0.8)), 0.8, 0.8, 0.8];
     const drops = (more: readonly number[]) =>
       pastAlarms({ ...nothing, heldOut: curve([...rewards, ...more]) }, alarmDefaults.all, [0, 1]);
@@ -311,7 +311,7 @@ describe('the past of a run', () => {
     }
   });
 
-  it('has one drop of a collapse longer than the means that are kept, whatever new best interrupts it', () => {
+  it('has one drop for a collapse longer than the stored means, whatever new best interrupts it', () => {
     const rewards = [0.7, ...Array.from({ length: 50 }, () => 0.05), 0.9, 0.05];
     const drops = pastAlarms({ ...nothing, heldOut: curve(rewards) }, alarmDefaults.all, [0, 1]);
     expect(drops).toMatchObject([{ step: 20, limit: 0.7, overAtStep: undefined }]);
@@ -319,7 +319,7 @@ describe('the past of a run', () => {
     expect(alarm).toMatchObject({ step: 530, limit: 0.9, fromStep: 140 });
   });
 
-  it('takes no part of a round for the best, and names what it could not check', () => {
+  it('does not take a partial round as the best, and names what it could not check', () => {
     const [part] = curve([0.95], { completed_samples: 5, round_completed: false });
     const rules = { ...off, belowBest: 2, heldOut: [0.5, 1] as const };
     const rest = curve([0.7, 0.5, 0.5]).map(point => ({ ...point, step: point.step + 10 }));
@@ -334,7 +334,7 @@ describe('the past of a run', () => {
     ]);
   });
 
-  it('has the silences that answers repeated, and of unwatched times only what is certain', () => {
+  it('has the silences between answers, and of unwatched times only what is certain', () => {
     const points = [
       { at: 0, completed_steps: 1 },
       { at: 10 * minuteMs, completed_steps: 2 },
@@ -352,7 +352,7 @@ describe('the past of a run', () => {
     ]);
   });
 
-  it('is a stall of a run that had stalled before it was met, by its checkpoints; not checked without a pace', () => {
+  it('has a stall before the first look from checkpoints; unchecked without a pace', () => {
     const saved = (step: number, at: number) => ({ completed_steps: step, at, since: at });
     const met = { at: 180 * minuteMs, completed_steps: 27 };
     const history: TrainingHistory = {
@@ -394,7 +394,7 @@ describe('the past of a run', () => {
     ).toMatchObject([{ kind: 'stall', step: 59, value: 5 * minuteMs }]);
   });
 
-  it('says when a stall was over, also by a step that nobody saw in time', () => {
+  it('says when a stall ended, even by a step that was seen late', () => {
     const points = [10, 14].map((completed_steps, index) => ({ at: index * 600 * minuteMs, completed_steps }));
     const silences = [{ at: 0, until: 40 * minuteMs, completed_steps: 10 }];
     const memory = { progress: { of: () => points, silencesOf: () => silences } as never };
@@ -455,7 +455,7 @@ function world(alarms = alarmDefaults) {
 }
 
 describe('Watch', () => {
-  it('marks a line that has an alarm, records it once, and takes it back once it is over', () => {
+  it('marks a line with an alarm, records it once, and clears it once it is over', () => {
     const { workbench, begin, read, raised, inbox, line } = world();
     for (let step = 1; step <= 10; step += 1) read(step, begin + step * 2_000);
     const early = begin + 4 * minuteMs;
@@ -490,7 +490,7 @@ describe('Watch', () => {
     expect(line(later + 4_000)?.alarms).toEqual([]);
   });
 
-  it('never says stalled of a run without a pace, because no limit applies to it', () => {
+  it('never shows stalled for a run without a pace, as no limit applies to it', () => {
     const { begin, read, raised, line } = world();
     read(7, begin);
     read(7, begin + 20 * minuteMs);
@@ -499,7 +499,7 @@ describe('Watch', () => {
     expect(raised).toEqual([]);
   });
 
-  it('has no time left for a run that has stalled, however seldom its steps were read', () => {
+  it('shows no time left for a stalled run, however rarely its steps were read', () => {
     const { begin, read, inbox, line } = world();
     for (const minutes of [0, 5, 10, 15]) read(1 + 150 * minutes, begin + minutes * minuteMs, { total: 9_000 });
     expect(line(begin + 15 * minuteMs)?.pace).toMatch(/ETA/);
@@ -508,7 +508,7 @@ describe('Watch', () => {
     expect(line(begin + 22 * minuteMs)).toMatchObject({ pace: '', rate: '' });
   });
 
-  it('knows of a run that stood still when it was first read by its mean pace', () => {
+  it('recognises a run that stood still at the first read by its mean pace', () => {
     const { workbench, begin, read, inbox, line } = world();
     const startedAt = new Date(begin - 20 * minuteMs).toISOString();
     read(100, begin, { startedAt });
@@ -525,7 +525,7 @@ describe('Watch', () => {
     expect(event && describeEventKind(event, later)).toBe('stalled 6m+');
   });
 
-  it('knows of a run that stalled before it was first read by its checkpoints, until a step arrives', () => {
+  it('recognises a run that stalled before the first read by its checkpoints, until a step arrives', () => {
     const { workbench, begin, read, inbox, line } = world();
     const at = (hoursAgo: number) => new Date(begin - hoursAgo * 60 * minuteMs).toISOString();
     const checkpoints = [10, 20].map((step_index, index) => ({
@@ -557,7 +557,7 @@ describe('Watch', () => {
     expect(line(later + 2_000)?.pace).toMatch(/^18 s\/step {2}ETA/);
   });
 
-  it('takes a run that waits, stops or has made all of its steps for no stall', () => {
+  it('does not call a run stalled that waits, stops or has completed all steps', () => {
     const { begin, read, inbox } = world();
     for (let step = 1; step <= 10; step += 1) read(step, begin + step * 2_000);
     for (const more of [{ status: 'pending' }, { status: 'cancel_signaled' }, { total: 10 }])
@@ -578,7 +578,7 @@ describe('Watch', () => {
     expect(inbox()).toEqual(['held-out drop']);
   });
 
-  it('rings once while a held-out reward collapses and recovers, and says when that was over (B8)', () => {
+  it('rings once while a held-out reward collapses and recovers, and says when that ended (B8)', () => {
     const { workbench, begin, read, raised, inbox, line } = world();
     const rewards = [0.7];
     const add = (reward: number, status = 'running'): void => {
@@ -615,7 +615,7 @@ describe('Watch', () => {
     expect(workbench.inbox.list()[0]?.detail.overAtStep).toBeUndefined();
   });
 
-  it('keeps each alarm that is over, with its step, except a stall, and rings for the next one', () => {
+  it('keeps each past alarm with its step, except stalls, and rings for the next one', () => {
     const range = [0.2, 0.9] as const;
     const rules = { ...off, heldOut: range, trainer: range, evaluation: range, failedShare: 0.2 };
     const { workbench, begin, read, raised, inbox } = world({ all: rules, benchmarks: [] });
@@ -654,7 +654,7 @@ describe('Watch', () => {
     expect(workbench.inbox.list().map(event => eventFields(event, [0, 1]).over_at_rollouts)).toEqual([80, 80]);
   });
 
-  it('judges an ended run by its last round, also by a limit that is set after its end (out32 A2)', () => {
+  it('judges a completed run by its last round, even with a limit that is set later (out32 A2)', () => {
     const { workbench, begin, read, raised, line } = world({ all: off, benchmarks: [] });
     const upTo = (...rewards: number[]) =>
       heldOutMeans(rewards.map((held_out_reward, at) => ({ step: at * 5, held_out_reward, completed_samples: 40 })));
@@ -676,7 +676,7 @@ describe('Watch', () => {
     expect(raised).toEqual(['held-out range', 'trainer range']);
   });
 
-  it('has the alarm of a run that ended before the program was opened in the inbox, once (out32 A3)', () => {
+  it('puts the alarm of a run that ended before the program started into the inbox, once (out32 A3)', () => {
     const range = { ...off, heldOut: [0.75, 1] as const };
     const { workbench, begin, raised, inbox } = world({ all: range, benchmarks: [] });
     const { statuses } = workbench;
@@ -701,7 +701,7 @@ describe('Watch', () => {
     expect(inbox()).toEqual([]);
   });
 
-  it('rings for a collapse whose rounds are read together, whether the one before is over or holds (attack26 A1)', () => {
+  it('rings for a collapse whose rounds are read together, whether the previous one is over or not (attack26 A1)', () => {
     const { workbench, begin, read, raised, inbox } = world();
     const rewards = [0.7];
     const addAll = (...more: readonly number[]): void => {
@@ -722,7 +722,7 @@ describe('Watch', () => {
   });
 
   it.each(['held', 'over', 'dismissed'])(
-    'rings at the steps that a run repeats after one that was %s (attack29 A2)',
+    'rings at steps that a run repeats after one that was %s (attack29 A2)',
     was => {
       const rules = { ...off, trainer: [0, 1] as const, belowBest: 4 };
       const { workbench, begin, read, raised } = world({ all: rules, benchmarks: [] });

@@ -91,7 +91,7 @@ const answers: Answers = {
 };
 const words = '20 of 20 answers of the new run were cut off at the token limit (10 of 20 in the base)';
 
-it('says it below the verdict in commands and reports, with counts for programs', async () => {
+it('prints it below the verdict in commands and reports, with counts for programs', async () => {
   const { url } = await hostileServer(answering(answers));
   const cli = cliOn({ baseUrl: url, apiKey });
   const { out } = await cli('compare', ['evr_base', 'evr_new']);
@@ -132,14 +132,14 @@ it.each<[string, (index: number) => object, object | null]>([
   expect(JSON.parse(out).new.answer_ends).toEqual(counts && { ...counts, complete: true });
 });
 
-it('claims nothing if the service lists no trajectories', async () => {
+it('makes no claims if the service lists no trajectories', async () => {
   const { listTrajectories: _, ...others } = answers;
   const { url } = await hostileServer(answering(others));
   const { out } = await cliOn({ baseUrl: url, apiKey })('compare', ['evr_base', 'evr_new', '--json']);
   expect(JSON.parse(out)).toMatchObject({ verdict: 'better', base: { answer_ends: null }, new: { answer_ends: null } });
 });
 
-it('says which run could not be read, and how the answers of the others ended (B4)', async () => {
+it('names the run that could not be read, and how the answers of the others ended (B4)', async () => {
   const answer = answering(answers);
   const { url } = await hostileServer((response, request) => {
     const isBase = /\/trajectories\?.*evr_base/.test(request.url);
@@ -165,7 +165,7 @@ it('says which run could not be read, and how the answers of the others ended (B
   expect(report.notes).toContain('How the answers of evr_base ended could not be read');
 });
 
-it('says nothing of the ends of a run that is compared with itself, and reads them once (C2)', async () => {
+it('says nothing about a run compared with itself, and reads it once (C2)', async () => {
   const asked: string[] = [];
   const answer = answering(answers);
   const { url } = await hostileServer((response, request) => {
@@ -189,7 +189,7 @@ const service = fakeService(
 );
 const [base, fresh, other] = ['evr_base', 'evr_new', 'evr_other'].map(id => ({ id, name: id }));
 
-it('waits only shortly for each page of what the comparison can do without (attack26 C1)', async () => {
+it('waits only briefly for each page that the comparison can do without (attack26 C1)', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const never = Promise.withResolvers<never>();
@@ -221,7 +221,7 @@ it('waits only shortly for each page of what the comparison can do without (atta
   expect(notes).toEqual(['How the answers of evr_new ended could not be read: no response within 15s']);
 });
 
-it('says it on both screens of a comparison', async () => {
+it('is shown on both screens of a comparison', async () => {
   if (!base || !fresh || !other) throw new Error('There are three runs.');
   const pair = openViewOnStage(CompareView, {
     place: { view: 'compare', base, new: fresh },
@@ -235,7 +235,7 @@ it('says it on both screens of a comparison', async () => {
   await many.waitFor('20 of 20 answers of the new run were cut off');
 });
 
-it('says in the head of a run how many answers were cut off (B10)', async () => {
+it('shows at the head of a run how many answers were cut off (B10)', async () => {
   const stage = openViewOnStage(RunView, {
     place: { view: 'record', resource: 'runs', id: 'evr_base' },
     service: async () => service,

@@ -32,7 +32,7 @@ const knownAnswers: Answers = {
   listDeployments: () => pageOf([deployment('ckpt_2', 'early'), deployment('ckpt_4', 'middle', false)]),
 };
 
-it('are the base model and the deployed checkpoint that was evaluated, by a name that answers', async () => {
+it('are the base model and the evaluated checkpoint if it is deployed, under a name that answers', async () => {
   expect(await answerers({ eval_run_id: 'evr_1' }, knownAnswers)).toEqual({
     base: base_model_slug,
     checkpoint: 'dep_middle',
@@ -41,13 +41,13 @@ it('are the base model and the deployed checkpoint that was evaluated, by a name
   });
 });
 
-it('are the checkpoint committed by the step of a rollout in training', async () => {
+it('are the checkpoint committed at the step of a rollout in training', async () => {
   const of = (policy_step: number) => answerers({ training_run_id: 'trn_1', policy_step }, knownAnswers);
   expect(await of(3)).toMatchObject({ base: base_model_slug, checkpoint: 'early', training: 'trn_1' });
   expect(await of(5)).toMatchObject({ checkpoint: 'dep_middle' });
 });
 
-it('say that a checkpoint is not deployed, what to do, and what else is deployed of its model', async () => {
+it('say that a checkpoint is not deployed, what to do, and which others of its model are', async () => {
   const { checkpoint, words } = await answerers({ training_run_id: 'trn_1' }, knownAnswers);
   expect(checkpoint).toBe('early');
   expect(words).toBe(
@@ -55,7 +55,7 @@ it('say that a checkpoint is not deployed, what to do, and what else is deployed
   );
 });
 
-it('are only the base model where the service lists neither deployments nor checkpoints', async () => {
+it('are only the base model if the service lists neither deployments nor checkpoints', async () => {
   const { getEvalRun = () => notFound('evr_1') } = knownAnswers;
   expect(
     await answerers(
@@ -71,7 +71,7 @@ it('are only the base model where the service lists neither deployments nor chec
   });
 });
 
-it('are found on a later page of the deployments (attack34 B8)', async () => {
+it('are found on a later page of deployments (attack34 B8)', async () => {
   const others = Array.from({ length: 25 }, (_, at) => deployment('ckpt_other', `other-${at}`));
   const pages = [others, [deployment('ckpt_4', 'middle')]];
   const listDeployments: Answers['listDeployments'] = (_, query) =>

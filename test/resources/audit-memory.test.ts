@@ -7,7 +7,7 @@ import { fakeService } from '../service/fake-service.ts';
 
 const range = [0, 1] as const;
 
-it('a checkpoint that goes live has the notes on its evaluations (out30 B8)', async () => {
+it('shows the notes on its evaluations when a checkpoint goes live (out30 B8)', async () => {
   const memory = RememberedStore.inMemory('test');
   memory.see([
     { kind: 'run', id: 'evr_1', label: 'nn-after', record: { training_run_id: 'trn_1', step: 5 } },
@@ -21,7 +21,7 @@ it('a checkpoint that goes live has the notes on its evaluations (out30 B8)', as
   );
 });
 
-it('a later command knows an audit of the same curve and range, and of no other (out30 B1)', async () => {
+it('reuses an audit for the same curve and range in a later command, and for no other (out30 B1)', async () => {
   const memory = RememberedStore.inMemory('test');
   let trainer_reward = 0.5;
   const service = fakeService({
@@ -44,7 +44,7 @@ it('a later command knows an audit of the same curve and range, and of no other 
   expect(await words()).toBe(never);
 });
 
-it('a remembered audit does not hide what the curves show since then (attack34 B1)', async () => {
+it('never lets a remembered audit hide what the curves show since (attack34 B1)', async () => {
   const memory = RememberedStore.inMemory('test');
   let rewards = [0.6];
   const service = fakeService({
@@ -67,7 +67,7 @@ it('a remembered audit does not hide what the curves show since then (attack34 B
   expect(await words()).toBe('Audit findings (no texts read): held-out.');
 });
 
-it('an audit whose last step is not in the curve is not remembered (attack34 B1)', async () => {
+it('does not remember an audit whose last step is not in the curve (attack34 B1)', async () => {
   const memory = RememberedStore.inMemory('test');
   const service = fakeService({
     getTrainerRewards: () => ({ trainer_rewards: [{ step: 5, trainer_reward: null }] }),

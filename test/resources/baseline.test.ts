@@ -29,7 +29,7 @@ const all = (row: object) =>
   Object.fromEntries(baselineColumns.map(column => [column.id, cellText(column, row as never)]));
 
 describe('the baseline', () => {
-  it('is kept for each benchmark of a service, until it is taken back', () => {
+  it('is stored per benchmark of a service, until it is removed', () => {
     const memory = RememberedStore.inMemory('service');
     expect(baselineOf(memory, 'bench_1')).toBeUndefined();
     expect(toggleBaseline(memory, run('evr_1', 0.5))).toBe('evr_1 is the baseline of its benchmark');
@@ -41,7 +41,7 @@ describe('the baseline', () => {
     memory.close();
   });
 
-  it('is compared by task where the rewards are known', () => {
+  it('is compared by task if the rewards are known', () => {
     const [before, after] = [
       Array.from({ length: 40 }, (_, at) => at / 40),
       Array.from({ length: 40 }, (_, at) => (at + 1) / 40),
@@ -61,7 +61,7 @@ describe('the baseline', () => {
     });
   });
 
-  it('has no interval while the service says neither whether a run has ended nor how many rollouts it has (B3)', () => {
+  it('has no interval while the service reports neither the end of a run nor its number of rollouts (B3)', () => {
     const values = Array.from({ length: 40 }, (_, at) => at / 40);
     const open = { ...rewarded(values), status: undefined, total: undefined };
     const base = { run: run('evr_1', 0.4875), rewards: rewarded(values) };
@@ -69,7 +69,7 @@ describe('the baseline', () => {
     expect(paired).toMatchObject({ difference: 0, interval: undefined });
   });
 
-  it('is never told from means over other tasks: it is that of the tasks in both, or unknown (A5)', () => {
+  it('is never computed from means over different tasks, but from common tasks, or unknown (A5)', () => {
     const hard = Array.from({ length: 20 }, () => 0.3);
     const base = { run: run('evr_1', 0.5), rewards: rewarded([...hard, ...Array.from({ length: 10 }, () => 0.9)]) };
     const fresh = { run: run('evr_2', 0.4), rewards: rewarded(hard.map(() => 0.4)) };
@@ -101,7 +101,7 @@ describe('a remembered difference', () => {
   );
   const known = finalDifference({ base: ended(before), fresh: ended(after) }, from, compareDefaults);
 
-  it('is that of two runs which had both ended', () => {
+  it('belongs to two completed runs', () => {
     expect(known).toMatchObject({ baseline: 'evr_1', difference: 0.5, interval: from.interval });
     for (const running of [
       { base: rewarded(before), fresh: ended(after) },
@@ -110,20 +110,20 @@ describe('a remembered difference', () => {
       expect(finalDifference(running, from, compareDefaults)).toBeUndefined();
   });
 
-  it('is of the range of rewards that its interval was computed for', () => {
+  it('belongs to the range of rewards of its interval', () => {
     const runs = { base, run: fresh };
     expect(knownFromBaseline(known, runs, compareDefaults)).toMatchObject({ difference: 0.5, interval: from.interval });
     expect(knownFromBaseline(known, runs, { ...compareDefaults, rewardRange: [0, 2] })).toBeUndefined();
     expect(knownFromBaseline(known, runs, { ...compareDefaults, rewardRange: [-1, 1] })).toBeUndefined();
   });
 
-  it('is of the status that the run ended with', () => {
+  it('belongs to the status that the run ended with', () => {
     const seen = { find: () => ({ status: 'cancelled', difference: known }) } as never;
     expect(rememberedDifference({ seen }, 'evr_2', 'cancelled')).toEqual(known);
     expect(rememberedDifference({ seen }, 'evr_2', 'completed')).toBeUndefined();
   });
 
-  it('is read again if it came from another method, or from one that says no number', () => {
+  it('is computed again if it came from another version of the method, or has no version', () => {
     for (const method of [(known?.method ?? 0) - 1, undefined]) {
       const seen = { find: () => ({ status: 'cancelled', difference: { ...known, method } }) } as never;
       expect(rememberedDifference({ seen }, 'evr_2', 'cancelled')).toBeUndefined();
@@ -131,7 +131,7 @@ describe('a remembered difference', () => {
   });
 });
 
-it('the mean of a run stands with its interval once its rewards were read, and with its duration', () => {
+it('shows the mean of a run with its interval once its rewards were read, and with its duration', () => {
   const row = { ...run('evr_1', 0.5), created_at: '2026-01-01T00:00:00Z', completed_at: '2026-01-01T00:01:30Z' };
   const rewards = Array.from({ length: 40 }, (_, at) => ({ task_id: `${at}`, trajectory_id: `${at}`, reward: at % 2 }));
   const of = (more: object) => {

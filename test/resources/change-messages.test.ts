@@ -4,7 +4,7 @@ import { type Deployment, deployment } from '../../src/contract/deployments.ts';
 import { describeDone, describeOutages, outagesOf, typedFor } from '../../src/resources/change-messages.ts';
 import { deploymentActions } from '../../src/resources/deployments.ts';
 
-it('names apart the deployments whose record the service has kept', () => {
+it('tells deployments with kept records apart', () => {
   const words = (answers: Readonly<Record<string, unknown>>): string => {
     const rows = Object.entries(answers).map(([name, answer]) => ({ name, answer }));
     return describeDone(deploymentActions.undeploy.change, rows, names => names.join(', '));
@@ -16,7 +16,7 @@ it('names apart the deployments whose record the service has kept', () => {
   );
 });
 
-it('calls an active deployment with the role of a test by its role, and still wants its slug typed (B10)', () => {
+it('names an active deployment with the role of a test by its role, and still asks for its slug (B10)', () => {
   const outages = ['test', 'production'].flatMap(role => {
     const row = { deployment_id: role, model_slug: `my-${role}`, status: 'DEPLOYED', role, is_active: true };
     return outagesOf<Deployment>([{ action: deploymentActions.undeploy, row: deployment.parse(row) }]);

@@ -28,7 +28,7 @@ const cells = (row: object) =>
   Object.fromEntries(deployedColumns(range).map(column => [column.title, cellText(column, row as never)]));
 
 describe('checkpoints', () => {
-  it('have the held-out reward of their step, and the latest of equally good ones is the best', () => {
+  it('have the held-out reward of their step; the latest of equal ones is the best', () => {
     const measured = withMeasured(rows, heldOut, [], range);
     expect(measured.map(cells).map(cell => [cell['HELD-OUT'], cell['BEST'], cell['95% CI']])).toEqual([
       ['0.400', '', expect.stringMatching(/^0\.30\d\.\.0\.50\d$/)],
@@ -65,7 +65,7 @@ describe('checkpoints', () => {
     expect(withMeasured(rows.slice(0, 1), heldOut, [], range)[0]?.is_best).toBeUndefined();
   });
 
-  it('say where the model before training was at least as good as the best of them', () => {
+  it('say if the model before training was at least as good as the best', () => {
     const curveFrom = (held_out_reward: number) => [{ step: 0, held_out_reward, completed_samples: 100 }, ...heldOut];
     const cellsAt = (reward: number) => withMeasured(rows, curveFrom(reward), [], range).map(row => cells(row)['BEST']);
     expect(cellsAt(0.69)).toEqual(['', '', 'best', '']);
@@ -79,7 +79,7 @@ describe('checkpoints', () => {
     expect(cells(withMeasured(rows, unfinished, [], range)[2] ?? {})['BEST']).toBe('best');
   });
 
-  it('say where a higher reward does not count, because its round is incomplete', () => {
+  it('say if a higher reward does not count, as its round is incomplete', () => {
     const point = { step: 40, held_out_reward: 0.95, completed_samples: 5, expected_samples: 100 };
     const best = withMeasured(rows, [...heldOut, point], [], range)[2] ?? {};
     expect(cells(best)['BEST']).toBe('best');
@@ -89,7 +89,7 @@ describe('checkpoints', () => {
     expect(lower?.better).toBeUndefined();
   });
 
-  it('say where a step without a checkpoint was better', () => {
+  it('say if a step without a checkpoint was better', () => {
     const [first] = withMeasured(rows.slice(0, 1), heldOut, [], range);
     expect(cells(first ?? {})['BEST']).toBe('below step 30');
     const words = measuredCheckpointFacts(first ?? {}, range).find(({ label }) => label === 'best')?.value;
@@ -128,7 +128,7 @@ describe('checkpoints', () => {
     );
   });
 
-  it('weigh each evaluation by the rewards that were read of it, where its record has no number', () => {
+  it('weight each evaluation by the rewards read from it, if its record has no number', () => {
     const read = (rewards: readonly number[]) => ({
       ...run('ckpt_10', rewards.reduce((sum, each) => sum + each, 0) / rewards.length, 0),
       reward_count: null,
@@ -141,7 +141,7 @@ describe('checkpoints', () => {
     expect(measured?.evaluations).toMatchObject({ rewards: 10, mean: 0.3 });
   });
 
-  it('have the interval of their only evaluation; of several, by task once their rewards were read', () => {
+  it('have the interval of a single evaluation; of several by task, once their rewards were read', () => {
     const rewards = Array.from({ length: 40 }, (_, at) => ({
       task_id: `${at % 8}`,
       trajectory_id: `${at}`,
@@ -175,7 +175,7 @@ describe('checkpoints', () => {
     expect(pooledFact({})).toEqual([undefined, '0.500 over 80 rewards in 2 evaluations, interval not read yet']);
   });
 
-  it('have the interval of several evaluations only beside the mean that it is of', () => {
+  it('have the interval of several evaluations only beside its own mean', () => {
     const values = Array.from({ length: 60 }, (_, at) => (at < 3 || at % 3 > 0 ? 1 : 0));
     const all = values.map((each, at) => ({ task_id: `${at}`, trajectory_id: `${at}`, reward: each }));
     const few = Array.from({ length: 15 }, (_, at) => ({
@@ -195,7 +195,7 @@ describe('checkpoints', () => {
   it.each([
     ['oldest', [...Array(22).keys()]],
     ['newest', [...Array(22).keys()].reverse()],
-  ])('say that the evaluations of all but the newest are not read, listed %s first', (_, steps) => {
+  ])('say that only the newest evaluations are read, listed %s first', (_, steps) => {
     const listed = steps.map(step => ({ checkpoint_id: `ckpt_${step}`, step_index: step }));
     const runs = steps.map(step => run(`ckpt_${step}`, 0.5, 4));
     const { uncertain, left } = newestUncertain(runs, listed, range);
@@ -207,7 +207,7 @@ describe('checkpoints', () => {
     );
   });
 
-  it('have no interval of a held-out mean if another one is outside the range (A3)', () => {
+  it('have no interval of a held-out mean if another mean is outside the range (A3)', () => {
     const odd = heldOut.map((point, index) => ({ ...point, held_out_reward: [0.4, 0.7, 1.5][index] }));
     expect(
       withMeasured(rows, odd, [], range)
@@ -224,7 +224,7 @@ describe('checkpoints', () => {
   });
 });
 
-it('a training run says its best held-out reward, and that it is optimistic', () => {
+it('says for a training run its best held-out reward, and that it is optimistic', () => {
   const mean = { step: 20, reward: 0.7, samples: 100, split: 'test' };
   const facts = trainingFacts(
     { training_run_id: 'trn_1' },
@@ -236,7 +236,7 @@ it('a training run says its best held-out reward, and that it is optimistic', ()
   expect(value('best')).toMatch(/^0\.700 at step 20.*Choosing a checkpoint by this reward overstates it$/);
 });
 
-it('a training run says that @best never is its best held-out reward where that is of step 0', () => {
+it('says for a training run that @best is never its best held-out reward if that is at step 0', () => {
   const held = heldOutMeans([{ step: 0, held_out_reward: 0.8, completed_samples: 100 }, ...heldOut]);
   const facts = trainingFacts({ training_run_id: 'trn_1' }, held, range);
   expect(facts.find(({ label }) => label === 'best')?.value).toMatch(

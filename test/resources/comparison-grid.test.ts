@@ -33,7 +33,7 @@ const runs = [
 ];
 
 describe('a grid of runs', () => {
-  it('compares each with the baseline, with intervals that hold together', () => {
+  it('compares each with the baseline, with simultaneous intervals', () => {
     const grid = gridOf(runs, 'evr_0');
     expect(grid.confidence).toBeCloseTo(1 - 0.05 / 3);
     expect(describeFamilyIntervals(grid, 0.95)).toBe('98.3% CI each, so that all 3 hold at 95% (Bonferroni)');
@@ -52,7 +52,7 @@ describe('a grid of runs', () => {
     expect(better && gridFacts(better).find(({ label }) => label === 'interval')?.value).toMatch(/^98\.3% CI \+/);
   });
 
-  it('follows the choice of the baseline', () => {
+  it('follows the chosen baseline', () => {
     const rows = gridOf(runs, 'evr_3').rows;
     expect(rows.map(({ isBase }) => isBase)).toEqual([false, false, false, true]);
     expect(rows[0]?.compared.verdict.kind).toBe('better');
@@ -80,7 +80,7 @@ describe('the names of compared runs', () => {
     return rows.map(row => [row.title, column && fittingText(column, row, 8), fact(row)]);
   };
 
-  it('differ where the column is narrow, also from runs of another name', () => {
+  it('differ in a narrow column, even from runs of another name', () => {
     const models = ['v/clerk-base', 'v/clerk-small', 'v/clerk-small'];
     const runs = models.map((model, index) =>
       named(`${index}`, index < 2 ? 'first evaluation' : 'second one', { model }),
@@ -95,7 +95,7 @@ describe('the names of compared runs', () => {
     expect(new Set(taken.map(([, short]) => short)).size).toBe(3);
   });
 
-  it('differ although most other runs are of one model', () => {
+  it('differ even if most other runs belong to one model', () => {
     const others = ['B', 'C', 'D'].map(name => named(name, name, { model: 'v/m2' }));
     const titles = namesOf(named('1', 'A', { model: 'v/m1' }), named('2', 'A', { model: 'v/m2' }), ...others);
     expect(titles.map(([title]) => title)).toEqual(['A (m1)', 'A (m2)', 'B', 'C', 'D']);
@@ -119,7 +119,7 @@ describe('the names of compared runs', () => {
     expect(titlesOf(middle)).toEqual(middle.map(prompt => `A (prompt ${prompt})`));
   });
 
-  it('count the runs of a pool once, and never without words', () => {
+  it('count the runs of a pool once, and are never empty', () => {
     const pools = [
       ['1', '4'],
       ['2', '5'],
@@ -149,7 +149,7 @@ it('says how many tasks would show half of the difference', () => {
   expect(shows(small / 4)).toBe(false);
 });
 
-it('all intervals of a family hold together at least as often as they claim', () => {
+it('gives intervals that hold together at least as often as they claim', () => {
   const random = new Random('family');
   const comparisons = 7;
   const count = 200;

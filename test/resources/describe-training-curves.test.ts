@@ -19,7 +19,7 @@ const diagnostics = {
   truncated: 0,
 };
 
-it('say what the newest step did (V45)', () => {
+it('describe the newest step (V45)', () => {
   const facts = trainingFacts(trainingRun.parse({ training_run_id: 'trn_1', diagnostics }));
   expect(facts.find(({ label }) => label === 'step 24')?.value).toBe(
     'KL to the base model 0.0210, entropy 3.10, gradient norm 0.420, 12.5% of the tasks with equal rewards, 0% of the answers cut off',
@@ -40,7 +40,7 @@ it('say why the best held-out reward is not the last one, if that is higher', ()
   expect(whole && describeBest(whole.best, [0, 1], whole.last)).not.toContain('step 400');
 });
 
-it('say on which tasks the held-out reward was measured (V42)', () => {
+it('say which tasks measured the held-out reward (V42)', () => {
   const words = (point: HeldOutReward, range?: Range) => {
     const last = heldOutMeans([point])?.last;
     return last && describeHeldOut(last, range);
@@ -52,7 +52,7 @@ it('say on which tasks the held-out reward was measured (V42)', () => {
   expect(words(point)).toMatch(/^0\.412 at step 40, from 104 samples/);
 });
 
-it('say how certain a held-out reward is by the range of the rewards, and how much of it is missing', () => {
+it('say how certain a held-out reward is for the range of rewards, and how much is missing', () => {
   const point = {
     step: 40,
     held_out_reward: 0.4,
@@ -67,7 +67,7 @@ it('say how certain a held-out reward is by the range of the rewards, and how mu
   expect(words([0, 10])).toMatch(/95% CI 0\.0\d+ to 2\.\d+ on these tasks$/);
 });
 
-it('take the highest held-out reward from finished rounds, and say of how many samples an unfinished one is', () => {
+it('take the highest held-out reward from complete rounds, and count the samples of an incomplete one', () => {
   const whole = { expected_samples: 100, completed_samples: 100 };
   const rounds = [
     { ...whole, step: 1, held_out_reward: 0.5 },

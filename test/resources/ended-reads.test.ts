@@ -51,7 +51,7 @@ function reading(workbench: Workbench): () => Promise<void> {
   };
 }
 
-it('reads the curve of an ended run once, in Watch its missing progress, and nothing else seen before', async () => {
+it('reads the curve of a completed run once, its missing progress in Watch, and nothing else seen before', async () => {
   const record = { display_name: 'old', status: 'succeeded', completed_at: ended };
   const { scripted, workbench, show } = atList({
     getTrainingRun: ({ training_run_id }) => ({ ...record, training_run_id }),
@@ -134,7 +134,7 @@ it.each([
     early: [],
     late: { held_out_reward: null, expected_samples: 112, completed_samples: 0, failed_samples: 112 },
   },
-])('reads the curve of a run that has just ended again until it $name', async ({ early, late }) => {
+])('reads the curve of a run that just ended again until it $name', async ({ early, late }) => {
   const now = new Date().toISOString();
   const record = { training_run_id: 'trn_1', status: 'succeeded', created_at: ended, completed_at: now };
   const round = { held_out_reward: 0.7, completed_samples: 112 };
@@ -163,7 +163,7 @@ it.each([
   expect(await readLater()).toEqual([2, 40]);
 });
 
-it('reads the failed rollouts of an ended evaluation once for its line in Watch, which an alarm of the inbox marks until then', async () => {
+it('reads the failed rollouts of a completed evaluation once for its line in Watch, marked by an alarm of the inbox until then', async () => {
   const run = { kind: 'run', id: 'evr_1', label: 'tutor' };
   const live = { scored_rollouts: 14, failed_rollouts: 26, final_reward_mean: 0.9 };
   const progress = { status: 'completed', total_rollouts: 40, terminal_rollouts: 40, live };
@@ -231,7 +231,7 @@ async function withRewards(...first: readonly number[]) {
   return { readLater, intervalOf, report, run, grade };
 }
 
-it('reads the rewards of an ended run again after ever longer waits, for some minutes, where some may be late', async () => {
+it('reads the rewards of a completed run again at growing intervals, for some minutes, if some may be late', async () => {
   const { readLater, grade } = await withRewards(0, 0.25, 0.5);
   expect(await readLater()).toEqual([2, 0.25, 3, true]);
   expect(await readLater()).toEqual([3, 0.25, 3, true]);
@@ -259,7 +259,7 @@ it('reads the interval again, once, if the mean is newer, and shows none until t
   }
 });
 
-it('does not wait for the held-out rewards of a service that offers none, and keeps those seen before', async () => {
+it('does not wait for held-out rewards of a service that offers none, and keeps earlier ones', async () => {
   const { workbench } = atList({});
   const { statuses } = workbench;
   const run = { kind: 'training', label: 'new', status: 'running', seenAt: 0 };

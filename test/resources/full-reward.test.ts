@@ -17,18 +17,18 @@ it.each<[number[], boolean, string]>([
   // The range in the settings does not fit, so nobody knows what is full.
   [[0.5, 3], true, ''],
   [[], false, ''],
-])('counts those of %j', (rewards, isPartial, words) => {
+])('counts the full rewards of %j', (rewards, isPartial, words) => {
   expect([hasPartial(rewards, [0, 1]), formatFullRewards(rewards, [0, 1])]).toEqual([isPartial, words]);
 });
 
-it('goes by the range in the settings', () => {
+it('uses the range in the settings', () => {
   expect([countFull([0.5, -1, 1], [-1, 1]), countFull([0.5, 10], [0, 10])]).toEqual([1, 1]);
   expect(hasPartial([1e-9], [0, 1e100])).toBe(true);
 });
 
 const rewards: Readonly<Record<string, readonly number[]>> = { evr_part: [0, 0.4, 0.4, 1], evr_none: [0, 0, 0, 0] };
 
-it('is reported for a run and a comparison with partial rewards, B18', async () => {
+it('is shown for a run and a comparison with partial rewards (B18)', async () => {
   const { url } = await hostileServer(
     answering({
       getEvalRun: ({ eval_run_id }) => ({ eval_run_id, bench_id: 'b', status: 'completed' }),

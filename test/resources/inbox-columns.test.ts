@@ -5,7 +5,7 @@ import { heldOutMeans } from '../../src/queries/held-out.ts';
 import { describeEvent, eventFields, inboxColumns, numbersOf } from '../../src/resources/inbox.ts';
 import type { InboxEvent } from '../../src/workbench/inbox.ts';
 
-it('has times that can be compared: an instant, and how long it took', () => {
+it('has times to compare: an instant, and a duration', () => {
   const at = Date.parse('2026-03-04T06:00:00Z');
   const detail = { status: 'failed', startedAt: '2026-03-04T05:30:00Z', endTime: '2026-03-04T06:00:00Z' };
   const event: InboxEvent = { kind: 'run', id: 'a', label: 'a', what: 'end', at, isExact: true, detail };
@@ -17,7 +17,7 @@ it('has times that can be compared: an instant, and how long it took', () => {
   expect(took?.text?.(event)).toBe('30m');
 });
 
-it('counts the rollouts of an evaluation with all its rewards that only the list has reported (out32 C11)', () => {
+it('counts rollouts reported only in the list for an evaluation with all its rewards (out32 C11)', () => {
   const of = (detail: InboxEvent['detail']) =>
     numbersOf({ kind: 'run', id: 'a', label: 'a', what: 'evaluation range', at: 0, isExact: true, detail });
   const listed = { status: 'completed', mean: 0.7, total: 20 };
@@ -26,7 +26,7 @@ it('counts the rollouts of an evaluation with all its rewards that only the list
   expect(of({ ...listed, graded: 7 })).not.toContain('7 of 20');
 });
 
-it('says how long a run took that nobody saw leave the queue, with its time there (C5)', () => {
+it('shows the duration of a run that nobody saw leave the queue, with its time there (C5)', () => {
   const at = Date.parse('2026-03-04T06:00:00Z');
   const detail = { status: 'succeeded', startedAt: '2026-03-04T05:30:00Z', endTime: '2026-03-04T06:00:00Z' };
   const of = (beganAt?: number | null) => {
@@ -38,7 +38,7 @@ it('says how long a run took that nobody saw leave the queue, with its time ther
   expect(of()).toBe('succeeded, after 30m');
 });
 
-it('has the reason or the numbers at 60 columns', () => {
+it('shows the reason or the numbers at 60 columns', () => {
   const detail = { alarm: 'no new step for more than 5m', since: 0 };
   const label = 'a-name-that-is-longer-than-there-is-room-for-it';
   const event: InboxEvent = { kind: 'training', id: 'a', label, what: 'stall', at: 0, isExact: false, detail };
@@ -51,7 +51,7 @@ it('has the reason or the numbers at 60 columns', () => {
   expect(shown.map(({ column }) => column.id)).toEqual(['label', 'event', 'time', 'reason']);
 });
 
-it('shows a held-out reward with its interval and step, and leaves the rest to the facts and to filters', () => {
+it('shows a held-out reward with its interval and step, and leaves the rest to facts and filters', () => {
   const rounds = [5, 10].map(step => ({
     step,
     held_out_reward: 5 / step,
@@ -68,7 +68,7 @@ it('shows a held-out reward with its interval and step, and leaves the rest to t
   expect(reason?.value(event)).toContain('from 40 samples');
 });
 
-it('says of held-out rewards that a newer one may follow, to programs too', () => {
+it('says that a newer held-out reward may follow, to programs too', () => {
   const measured = heldOutMeans([{ step: 5, held_out_reward: 0.5, completed_samples: 9, expected_samples: 9 }]);
   const point = { step: 5, reward: 0.5, samples: 9 };
   const of = (isOld?: boolean) => {

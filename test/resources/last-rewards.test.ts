@@ -50,7 +50,7 @@ function openBusy(shown: string) {
 it.each([
   ['a list', 'progress'],
   ['Watch', 'watch'],
-])('reads the last rewards of runs that have ended before all others, with %s on screen', async (_, shown) => {
+])('reads the last rewards of ended runs before all others, with %s on screen', async (_, shown) => {
   const { workbench, runs, end, pass } = openBusy(shown);
   await pass(30);
   // The other rows have used up their budget.

@@ -5,7 +5,7 @@ import { RememberedStore } from '../../src/store/store.ts';
 import { fakeService } from '../service/fake-service.ts';
 
 it.each(['completed', 'failed'])(
-  'a run whose record says %s has ended, whatever its progress says (attack34 B4)',
+  'takes a run as ended if its record says %s, whatever its progress says (attack34 B4)',
   async status => {
     const service = fakeService({
       getEvalRun: () => ({ eval_run_id: 'evr_1', status, reward_mean: 0.5, reward_count: 10 }),

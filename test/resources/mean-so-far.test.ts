@@ -48,7 +48,7 @@ function watching(live?: object) {
   return { run, pass };
 }
 
-it('reads the rewards as rollouts end, once for each progress, and all of them after the end', async () => {
+it('reads rewards as rollouts end, once per progress, and all of them after the end', async () => {
   const { run, pass } = watching();
   expect(await pass()).toEqual(['running', undefined, undefined, 0]);
   [run.done, run.graded] = [4, 3];
@@ -61,7 +61,7 @@ it('reads the rewards as rollouts end, once for each progress, and all of them a
   expect((await pass()).slice(0, 3)).toEqual(['completed', 4 / 9, 9]);
 });
 
-it('reads none where the progress has the mean', async () => {
+it('reads none if the progress has the mean', async () => {
   const { run, pass } = watching({ provisional_reward_mean: 0.7, scored_rollouts: 4 });
   [run.done, run.graded] = [4, 4];
   expect(await pass()).toEqual(['running', 0.7, 4, 0]);

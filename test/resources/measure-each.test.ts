@@ -46,7 +46,7 @@ const silent = (signal: AbortSignal) =>
 
 const measuredIds = (result: readonly Row[]) => result.flatMap(({ id, one }) => (one === undefined ? [] : id));
 
-it('a silent row costs one row (N7)', async () => {
+it('loses only the row that hangs (N7)', async () => {
   const { asked, unread, measured, isOfAll } = measuring((id, signal) => (id === 'evr_5' ? silent(signal) : 1));
   const result = measured('one');
   await vi.advanceTimersByTimeAsync(4_999);
@@ -64,7 +64,7 @@ it('waits as long as answers arrive', async () => {
   expect([measuredIds(await result).length, unread.size]).toEqual([12, 0]);
 });
 
-it('awaits the first value for longer where it needs one, and no other', async () => {
+it('waits longer for the first value if it needs one, and for no other', async () => {
   const { unread, measuredBy, isOfAll } = measuring((id, signal) =>
     Promise.race([silent(signal), ...(id === 'evr_5' ? [] : [new Promise(resolve => setTimeout(resolve, 12_000, 1))])]),
   );
@@ -76,7 +76,7 @@ it('awaits the first value for longer where it needs one, and no other', async (
   expect([unread.has(rows[5] as Row), isOfAll()]).toEqual([true, false]);
 });
 
-it('asks nothing more of a service that does not answer at all', async () => {
+it('stops asking a service that does not answer at all', async () => {
   const { asked, unread, measured, isOfAll } = measuring((_, signal) => silent(signal));
   const result = measured('one', 'two');
   await vi.advanceTimersByTimeAsync(5_000);
@@ -84,7 +84,7 @@ it('asks nothing more of a service that does not answer at all', async () => {
   expect([asked.length, unread.size, isOfAll()]).toEqual([4, 12, true]);
 });
 
-it('keeps what was read before a failure of all rows', async () => {
+it('keeps what was read before all rows failed', async () => {
   const { asked, unread, measured, isOfAll } = measuring(id => {
     if (id !== 'evr_6') return 1;
     throw new NetworkError('The connection was lost.');
@@ -95,7 +95,7 @@ it('keeps what was read before a failure of all rows', async () => {
   expect([asked.length < 12, isOfAll()]).toEqual([true, true]);
 });
 
-it('what one measure cannot read is no loss to the next', async () => {
+it('loses nothing in the next measure if one cannot be read', async () => {
   let isFirst = true;
   const { unread, measured } = measuring(id => {
     if (id !== 'evr_0' || !isFirst) return 1;

@@ -66,7 +66,7 @@ describe('the origin of 300 deployments', () => {
     expect(again.requests).toEqual([]);
   });
 
-  it('reads no rewards for the names alone, and no run that cannot have made the checkpoint', async () => {
+  it('reads no rewards for names alone, and no run that cannot have made the checkpoint', async () => {
     const { read, requests } = service({
       listTrainingRuns: ({ bench_id }) => [
         { ...runOf('trn_3'), bench_id, training_run_id: `${bench_id}_other`, base_model_slug: 'acme/large' },
@@ -83,7 +83,7 @@ describe('the origin of 300 deployments', () => {
     ]);
   });
 
-  it('stays known after the run was deleted, and asks nothing where the service names no checkpoint', async () => {
+  it('stays known after the run was deleted, without requests if the service names no checkpoint', async () => {
     const { read, memory } = service();
     await read(rows.slice(0, 1));
     memory.forget('training', 'trn_0');
@@ -161,18 +161,18 @@ it('tells deployments of one slug apart in the list on the command line, narrow 
   expect((await cli('get', ['training', 'trn_2'])).out).toMatch(/from +run trn_1 step 15/);
 });
 
-describe('what served before', () => {
+describe('the previous deployment', () => {
   const at = (deployment_id: string, updated_at: string, is_active = false): Deployment => {
     return { deployment_id, model_slug: 'counter', status: 'DEPLOYED', is_active, updated_at };
   };
   const now = at('dep_3', '2026-11-03T10:00:00.000Z', true);
 
-  it('is the deployment that left in the moment in which this one was promoted', () => {
+  it('is the one that left at the moment this one was promoted', () => {
     const left = at('dep_2', '2026-11-03T10:00:00.000Z');
     expect(servedBefore(now, [at('dep_1', '2026-11-02T10:00:00Z'), left, now])).toBe(left);
   });
 
-  it('is not known where it is gone, where two changed at once, or for one that does not answer', () => {
+  it('is unknown if it is gone, if two changed at once, or for one that does not answer', () => {
     const left = at('dep_2', '2026-11-03T10:00:00.000Z');
     expect(servedBefore(now, [at('dep_1', '2026-11-02T10:00:00Z'), now])).toBeUndefined();
     expect(servedBefore(now, [left, { ...left, deployment_id: 'dep_4' }])).toBeUndefined();
@@ -181,7 +181,7 @@ describe('what served before', () => {
   });
 });
 
-it('is told by the facts on the command line, with what served before', async () => {
+it('prints the origin among the facts on the command line, with the previous deployment', async () => {
   const [first, second] = rows as readonly [Deployment, Deployment];
   const updated_at = '2026-11-03T10:00:00Z';
   const before = { ...second, updated_at };

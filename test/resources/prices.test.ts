@@ -9,7 +9,7 @@ it.each([
   [0, '0', 0],
   [123_456.789, '123456.789', 123_456.789],
   [null, 'none', undefined],
-])('show and export %s as %s (C25)', (input, text, value) => {
+])('shows and exports %s as %s (C25)', (input, text, value) => {
   const row = supportedModel.parse({ model_slug: 'm', pricing: { input } });
   const column = modelColumns.find(({ id }) => id === 'input');
   expect([price(input), column?.text?.(row), column?.value(row)]).toEqual([text, text, value]);

@@ -76,7 +76,7 @@ describe('a line of Watch', () => {
   } as const;
   const ended = { ...run, status: 'succeeded', startedAt: time(6 * 60 + 26 + 125), endTime: time(125), endedAt: now };
 
-  it('has the last and the best held-out reward with their intervals and steps, steps of steps, and a curve (W4)', () => {
+  it('has the last and the best held-out reward with intervals and steps, the step count, and a curve (W4)', () => {
     const rows = [running, ended, lineOf('run', { mean: 0.667, graded: 44, done: 43, total: 60, status: 'running' })];
     const at200 = drawn(rows, 177);
     expect([...at200].map(([id, [first]]) => [id, first]).slice(1)).toEqual([
@@ -108,7 +108,7 @@ describe('a line of Watch', () => {
       expect([...drawn(some, 58).keys()]).toEqual(['label', 'held-out', 'state', 'share']);
   });
 
-  it('shows the mean of an evaluation where others have their held-out reward, and says so in the title', () => {
+  it('shows the mean of an evaluation in the column of held-out rewards, and says so in the title', () => {
     const evaluation = lineOf('run', { mean: 0.667, graded: 44, done: 43, total: 60, status: 'running' });
     for (const room of [58, 78, 97, 118, 177]) {
       const shown = drawn([running, evaluation], room);
@@ -120,14 +120,14 @@ describe('a line of Watch', () => {
     ]);
   });
 
-  it('says when a run ended and how long it took, where there is room, and else when', () => {
+  it('shows when a run ended and how long it took, if there is room, and otherwise when', () => {
     for (const room of [58, 78, 97, 118, 177]) {
       const [state] = drawn([ended, running], room).get('state') ?? [];
       expect(state).toMatch(room < 90 ? /^succeeded 2h ago$/ : /^succeeded 2h ago, (took 6h 26m|6h)$/);
     }
   });
 
-  it('keeps the state in little room, whatever the held-out reward says, and whatever else is watched', () => {
+  it('keeps the status in narrow windows, whatever the held-out reward and the other lines', () => {
     const failed = heldOutMeans([
       { step: 12_000, held_out_reward: 0.4, completed_samples: 120, expected_samples: 128 },
       { step: 12_400, held_out_reward: null, completed_samples: 0, expected_samples: 128, failed_samples: 128 },
@@ -140,7 +140,7 @@ describe('a line of Watch', () => {
     }
   });
 
-  it('shows the held-out reward of a training run, and calls the other one the trainer’s (W4)', () => {
+  it('shows the held-out reward of a training run, and marks the other one as the trainer’s (W4)', () => {
     const measured = heldOutMeans([
       { step: 200, held_out_reward: 0.325, completed_samples: 128 },
       { step: 100, held_out_reward: 0.4, loaded_trajectories: 120, completed_samples: 128 },
@@ -175,7 +175,7 @@ describe('a line of Watch', () => {
     expect(texts(lineOf('upload', { done: 0.5, total: 1 }), 100)).toMatchObject({ DONE: '50%' });
   });
 
-  it('has the share of the steps where there is no room for both counts', () => {
+  it('has the share of the steps if there is no room for both counts', () => {
     const shown = (more: Partial<WatchedResource>) => drawn([lineOf('training', more)], 58).get('share');
     expect(shown({ done: 139, total: 400, status: 'running' })).toEqual(['34%']);
     expect(shown({ done: 139, status: 'running' })).toEqual(['139']);
@@ -183,7 +183,7 @@ describe('a line of Watch', () => {
 });
 
 describe('the table of training runs', () => {
-  it('has the steps done apart from the steps wanted, and sorts by those done (W6)', () => {
+  it('has completed and total steps in separate columns, and sorts by completed ones (W6)', () => {
     const options = { num_steps: 400 };
     const rows = [
       { training_run_id: 'pending', status: 'pending', options },
@@ -203,7 +203,7 @@ describe('the table of training runs', () => {
 });
 
 describe('the table of runs', () => {
-  it('has the mean so far that is known of a run, until it has its own (W10)', () => {
+  it('has the mean so far of a run, until it has its own (W10)', () => {
     const rows = [
       { eval_run_id: 'a', status: 'running' },
       { eval_run_id: 'b', status: 'completed', reward_mean: 0.5 },
@@ -214,7 +214,7 @@ describe('the table of runs', () => {
     expect(seen[1]).toBe(rows[1]);
   });
 
-  it('takes no mean of a run that has not ended for none, in a cell as among the facts (X22)', () => {
+  it('does not show a missing mean of a running run as none, in cells and facts (X22)', () => {
     const column = runColumns.find(({ id }) => id === 'mean');
     const said = (row: Omit<MeasuredRun, 'eval_run_id'>) => {
       const run = { eval_run_id: 'a', reward_mean: null, ...row };
@@ -241,7 +241,7 @@ describe('the table of runs', () => {
     expect(said({ ...wrong, reward_count: 4 })).toEqual(['7.00 n=4', 'mean: 7.00 over 4 rewards']);
   });
 
-  it('has the counts that were read with the rewards of its mean, where its record has none', () => {
+  it('has the counts read with the rewards of its mean, if its record has none', () => {
     const rewards = Array.from({ length: 22 }, (_, index) => ({ task_id: `t${index}`, reward: index % 2 }));
     const certainty = certaintyOf(rewards, { status: 'completed', total: 40 });
     const cells = (reward_mean: number) => {
@@ -261,7 +261,7 @@ describe('the table of runs', () => {
     });
   });
 
-  it('says of how many rewards the mean is, where a run has ended and some are missing or may be', () => {
+  it('shows the number of rewards of a mean, if a run has ended and some are or may be missing', () => {
     const column = runColumns.find(({ id }) => id === 'mean');
     const cell = (row: Partial<EvalRun>) => column?.text?.({ eval_run_id: 'a', status: 'completed', ...row });
     expect(cell({ reward_mean: 0.877, reward_count: 163, total_rollouts: 200 })).toBe('0.877 n=163');
@@ -287,7 +287,7 @@ describe('the table of runs', () => {
     });
   });
 
-  it('tells a step of training from its base model, where there is little room too', () => {
+  it('tells a training step from its base model, even in a narrow column', () => {
     const run = { eval_run_id: 'a', base_model_slug: 'benchtop/tutor-base' };
     const trained = { ...run, parent_checkpoint_id: 'ckpt_1', step: 6 };
     const model = runColumns.find(({ id }) => id === 'model');
@@ -305,7 +305,7 @@ describe('the table of runs', () => {
     expect(model?.cutAt).toBe('start');
   });
 
-  it('shows the intervals before times and whole names, at 120 columns and beside the facts at 200', () => {
+  it('shows intervals before times and full names, at 120 columns and beside the facts at 200', () => {
     const certainty = certaintyOf([{ task_id: 'a', trajectory_id: 'a', reward: 0.5 }], {
       status: 'completed',
       total: 1,
@@ -347,7 +347,7 @@ describe('the table of runs', () => {
     }
   });
 
-  it('has room for it at 60 and at 80 columns, without a column less', () => {
+  it('has room for it at 60 and 80 columns, without losing a column', () => {
     const rows = [
       { eval_run_id: 'a', status: 'completed', reward_mean: 0.877, base_model_slug: 'benchtop/tutor-base' },
     ];
@@ -369,7 +369,7 @@ describe('the table of runs', () => {
 });
 
 describe('the table of trajectories', () => {
-  it('has the step of training before the number of its own steps, which is often 1', () => {
+  it('has the training step before the number of its own steps, which is often 1', () => {
     const row = {
       trajectory_id: 'a',
       task_id: 'a-task-with-a-long-name',

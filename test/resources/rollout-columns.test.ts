@@ -10,7 +10,7 @@ const shown = (rows: readonly Trajectory[], room: number): readonly string[] => 
   return fitColumns(columns, room, {}, rows, new Map(), equal).map(({ column }) => column.id);
 };
 
-it('have no errors that no rollout has (issue 18)', () => {
+it('leave out errors if no rollout has one (issue 18)', () => {
   const rows = [1, 2, 3].map(index => ({
     ...{ trajectory_id: `traj_${index}`, task_id: `task-${index}`, reward: index / 4, num_steps: index },
     ...{ status: 'completed', termination_reason: 'ENV_DONE', error: null },

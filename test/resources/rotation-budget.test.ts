@@ -26,8 +26,8 @@ function mostWithin(reads: ReadonlyMap<string, readonly number[]>, ms: number): 
   return Math.max(...times.map(from => times.filter(at => at >= from && at < from + ms).length));
 }
 
-describe('what is read one by one', () => {
-  it('is each of 40 in its turn, as often as the others, within 41 requests a minute (W1)', () => {
+describe('the rotation of reads', () => {
+  it('reads each of 40 in turn, equally often, within 41 requests per minute (W1)', () => {
     const minutes = 10;
     const counts = [...follow(40, minutes * 60_000).values()].map(reads => reads.length);
     expect(Math.min(...counts)).toBeGreaterThanOrEqual(minutes - 1);
@@ -35,7 +35,7 @@ describe('what is read one by one', () => {
     expect(counts.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(minutes * 41);
   });
 
-  it('is each of 40 in Watch read again within a minute, though reads may be a round late (W21)', () => {
+  it('reads each of 40 in Watch again within a minute, even if reads are a round late (W21)', () => {
     const waits = (isWatched: boolean) =>
       [...follow(40, 10 * 60_000, { isWatched }).values()].flatMap(times => {
         const late = times.filter(at => at > 3 * 60_000);
@@ -45,7 +45,7 @@ describe('what is read one by one', () => {
     expect(Math.max(...waits(true)) + poll.focusedMs).toBeLessThanOrEqual(60_000);
   });
 
-  it('is everything within the first rounds, and one run in each round (W1, W13)', () => {
+  it('reads everything within the first rounds, and one run in each round (W1, W13)', () => {
     const first = [...follow(40, 9_000).values()];
     expect(first.every(reads => reads.length > 0)).toBe(true);
     expect([...follow(1, 60_000).values()][0]).toHaveLength(30);
@@ -53,7 +53,7 @@ describe('what is read one by one', () => {
     expect(turnMs(4, poll.visibleMs, poll)).toBe(10_000);
   });
 
-  it('is spread over the rounds, not read in bursts', () => {
+  it('spreads reads over the rounds, without bursts', () => {
     const late = follow(40, 300_000);
     for (const times of late.values())
       (times as number[]).splice(
@@ -71,7 +71,7 @@ describe('what is read one by one', () => {
   });
 
   it.each([poll.focusedMs, poll.visibleMs])(
-    'is 60 a minute, 120 at first, of however many, in rounds of %i ms',
+    'takes 60 requests per minute, 120 at first, for any number, in rounds of %i ms',
     roundMs => {
       const reads = follow(300, 20 * 60_000, { roundMs });
       expect(mostWithin(reads, 60_000)).toBeLessThanOrEqual(120);
@@ -83,7 +83,7 @@ describe('what is read one by one', () => {
     },
   );
 
-  it('is first what a resource that has just ended lacks, for which the other first reads leave room', () => {
+  it('starts with what a just completed resource lacks, for which other first reads leave room', () => {
     const turn = (dueAt: number, more: Partial<Turn> = {}): Turn => ({ queries: [], dueAt, ...more });
     const unread = Array.from({ length: 30 }, () => turn(0));
     const last = turn(0, { isDetail: true, isLast: true });
@@ -94,7 +94,7 @@ describe('what is read one by one', () => {
     expect(inTurn([...unread, last], { ...round, spentFirst: 120 })).toEqual([]);
   });
 
-  it('is what has a status to tell before curves, whatever is due first', () => {
+  it('reads statuses before curves, whichever is due first', () => {
     const turn = (dueAt: number, isDetail: boolean): Turn => ({ queries: [], dueAt, isDetail });
     const turns = [turn(1, true), turn(3, false), turn(2, false)];
     const round = { now: 10_000_000, roundMs: poll.focusedMs, poll, spent: 0 };

@@ -33,7 +33,7 @@ function world(
   return { workbench, context, asked, requests, progressed };
 }
 
-it('reports each answer, and asks nothing more once it is given up', async () => {
+it('reports each answer, and requests nothing more once it is cancelled', async () => {
   const whole = world(() => {});
   await roundsQuery(whole.workbench, { counted: false, atHome: false }).read(whole.context);
   expect(whole.asked('getEvalProgress')).toBe(ids.length);
@@ -55,7 +55,7 @@ it('fails if nothing answers, but the next one does not wait as long as one endp
   await expect(failed).rejects.toMatchObject({ message: 'Down until noon.', status: 503, retryAfterMs: undefined });
 });
 
-it('goes on failing until something answers, also where nothing is due yet', async () => {
+it('keeps failing until something answers, even if nothing is due yet', async () => {
   let isDown = true;
   const more: Answers = {
     getEvalProgress: ({ evalRunId = '' }) => {
@@ -73,7 +73,7 @@ it('goes on failing until something answers, also where nothing is due yet', asy
   await rounds.read(context);
 });
 
-it('reads the checkpoints of a running training run that stands still once, until a step was seen to arrive', async () => {
+it('reads the checkpoints of a training run that stands still once, until a new step arrives', async () => {
   let completed_steps = 27;
   const more: Answers = {
     listBenchmarks: () => pageOf([{ bench_id: 'bench_1' }]),
@@ -100,7 +100,7 @@ it('reads the checkpoints of a running training run that stands still once, unti
   expect(other.asked('listCheckpoints')).toBe(0);
 });
 
-it('reads a held-out curve again in each turn while a round is due, also if no further step arrives (A1)', async () => {
+it('reads a held-out curve in each turn while a round is due, even without further steps (A1)', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   onTestFinished(() => void vi.useRealTimers());
   let completed_steps = 0;
@@ -136,7 +136,7 @@ it('reads a held-out curve again in each turn while a round is due, also if no f
   expect(await readsIn(4)).toBe(0);
 });
 
-it('continues without a curve that does not end, and does not send it again', async () => {
+it('continues without a curve that does not end, and does not request it again', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const more: Answers = {
@@ -185,7 +185,7 @@ it('counts the failed rollouts of an evaluation whose progress does not, a few t
   expect(asked('listTrajectories')).toBeLessThanOrEqual(5);
 });
 
-it('reads no record as often as a list on screen, where the service has no progress', async () => {
+it('does not read records as often as a list on screen, if the service has no progress', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   onTestFinished(() => void vi.useRealTimers());
   const run = { eval_run_id: 'evr_0', bench_id: 'bench_1', status: 'running' };
@@ -208,7 +208,7 @@ it('reads no record as often as a list on screen, where the service has no progr
   expect(asked('getEvalRun')).toBeLessThanOrEqual(3);
 });
 
-it('waits for the lists while nothing is known to run, and reads what they say', async () => {
+it('waits for the lists while nothing is known to run, and reads what they name', async () => {
   const runs = ids.map(training_run_id => ({ training_run_id, bench_id: 'bench_1', status: 'running' }));
   const more: Answers = {
     listBenchmarks: () => pageOf([{ bench_id: 'bench_1' }]),
@@ -225,7 +225,7 @@ it('waits for the lists while nothing is known to run, and reads what they say',
   expect(stopped.asked('getTrainingProgress')).toBe(0);
 });
 
-it('reads what rows on screen lack before the curves that only alarms need', async () => {
+it('reads what rows on screen lack before curves that only alarms need', async () => {
   const { workbench, context, requests } = world(() => {}, {
     pinned: [],
     more: {
@@ -251,7 +251,7 @@ it('reads what rows on screen lack before the curves that only alarms need', asy
   expect(details.slice(0, 4)).toContain('getTrajectoryRewards evr_0');
 });
 
-it('reads the progress of the runs in a list on screen that ended early, a few in each round, and once', async () => {
+it('reads the progress of listed runs that ended early, a few per round, and once', async () => {
   const { workbench, context, asked } = world(() => {}, {
     pinned: [],
     more: {
@@ -276,7 +276,7 @@ it('reads the progress of the runs in a list on screen that ended early, a few i
   expect(workbench.statuses.get({ kind: 'training', id: 'trn_24' })?.done).toBe(4);
 });
 
-it('reads again how far a run came that ended early while it was followed', async () => {
+it('reads the progress of a run again that ended early while it was followed', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   onTestFinished(() => void vi.useRealTimers());
   const run = { status: 'running', completed_steps: 4, total_steps: 9 };

@@ -33,7 +33,7 @@ function counting(answers: Answers) {
   return { ...scripted, call, workbench, counts, round, rowsOf };
 }
 
-it('are asked for again after a failure that may pass', async () => {
+it('are requested again after a temporary failure', async () => {
   let failures = 0;
   const { round, rowsOf } = counting({
     listDatasets: () => {
@@ -48,7 +48,7 @@ it('are asked for again after a failure that may pass', async () => {
   });
 });
 
-it('are asked for once where they are refused for good, and again after a refresh', async () => {
+it('are requested once if they are refused for good, and again after a refresh', async () => {
   const { round, rowsOf, asked, workbench } = counting({
     listDatasets: () => pageOf([dataset]),
     listSecrets: () => {
@@ -68,7 +68,7 @@ it('are asked for once where they are refused for good, and again after a refres
   });
 });
 
-it('are asked for again after a refresh that came before the refusal', async () => {
+it('are requested again after a refresh that came before the refusal', async () => {
   const refusal = Promise.withResolvers<never>();
   // A refresh may give up the request that waits for it.
   refusal.promise.catch(() => {});
@@ -86,7 +86,7 @@ it('are asked for again after a refresh that came before the refusal', async () 
   });
 });
 
-it('keep no round waiting while one of them hangs, and end with the program', async () => {
+it('block no round while one of them hangs, and stop with the program', async () => {
   const { round, rowsOf, asked, call, workbench, requests } = counting({
     listDatasets: () => new Promise(() => {}),
     listSecrets: () => pageOf([{ secret_id: 'sec_1', name: 'key' }]),
@@ -108,7 +108,7 @@ it('keep no round waiting while one of them hangs, and end with the program', as
   expect([options?.signal?.aborted, requests.length]).toEqual([true, sent]);
 });
 
-it('are looked up once for each list, however many resources of it are known', () => {
+it('are looked up once per list, however many resources of it are known', () => {
   const { counts, workbench } = counting({ listEvalRuns: () => [] });
   const start = (id: string) => workbench.records.started({ kind: 'run', id, label: id, status: 'running' });
   for (let id = 0; id < 20; id += 1) start(`evr_${id}`);
@@ -119,7 +119,7 @@ it('are looked up once for each list, however many resources of it are known', (
   expect(keys).toEqual([JSON.stringify(resourceNamed('runs')?.list({}).key)]);
 });
 
-it('follow what the rows of one list say of another, and look only at rows that changed', async () => {
+it('follow what the rows of one list say about another, and check only changed rows', async () => {
   const rows = Array.from({ length: 5 }, (_, index) => ({ bench_id: `bench_${index}`, eval_run_count: 1 }));
   const { counts, workbench, asked } = counting({ listBenchmarks: () => pageOf(rows), listEvalRuns: () => [] });
   onTestFinished(counts.follow());
@@ -137,7 +137,7 @@ it('follow what the rows of one list say of another, and look only at rows that 
   expect(new Set(of.mock.calls.map(([row]) => (row as { bench_id: string }).bench_id))).toEqual(new Set(['bench_2']));
 });
 
-it('of a list of names are all that is kept of its rows', async () => {
+it('keep only counts of the rows of a list of names', async () => {
   const rows = Array.from({ length: 5 }, (_, index) => ({ bench_id: `bench_${index}`, label: `walk ${index}` }));
   const { round, rowsOf, workbench } = counting({ listBenchmarks: () => pageOf(rows) });
   await eventually(async () => {

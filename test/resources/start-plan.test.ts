@@ -22,13 +22,13 @@ it.each([
 });
 
 it.each(['', ',', '1,', '3-1', '-1', '1.5', '1-', 'a', '1;2', '1-2-3', '0-100', '1-99,200,300', '9007199254740993'])(
-  'does not take %j for seeds',
+  'refuses %j as seeds',
   text => {
     expect(seedsIn(text)).toBeUndefined();
   },
 );
 
-it('makes a run of each model with each seed, and one of neither', () => {
+it('makes a run for each model with each seed, and one without either', () => {
   expect(chosenRuns(['a', 'b', 'a'], [1, 2, 1], { x: '0' })).toEqual([
     { model: 'a', seed: 1, texts: { seed: '1', x: '0' } },
     { model: 'a', seed: 2, texts: { seed: '2', x: '0' } },
@@ -40,7 +40,7 @@ it('makes a run of each model with each seed, and one of neither', () => {
 
 const benchmark = { bench_id: 'bench_1', label: 'words' };
 
-it('gives each run an unused name, except where an earlier request may have taken it', () => {
+it('gives each run an unused name, unless an earlier request may have taken it', () => {
   const store = RememberedStore.inMemory('test');
   const { sends } = benchmarkActions.evaluate;
   const namesOf = (choices: readonly Partial<StartChoice>[]) => {
@@ -78,7 +78,7 @@ it('gives each run an unused name, except where an earlier request may have take
   expect(namesOf([{ model: 'acme/b', key: 'new' }])).toEqual(['words b 2']);
 });
 
-it('keeps the names of started and of lost runs, whatever their order (attack 25, A1)', () => {
+it('keeps the names of started and lost runs, in any order (attack 25, A1)', () => {
   const store = RememberedStore.inMemory('test');
   const { startKeys } = store;
   const { sends } = benchmarkActions.evaluate;
@@ -119,12 +119,12 @@ it.each([
   ['a\nb', 'A name has only one line', 'A name has only one line'],
   ['a\u2028b', 'A name has only one line', 'A name has only one line'],
   [' a b\n', undefined, undefined],
-])('says what is wrong with the name %j (attack26 C2)', (name, ofEvaluation, ofTraining) => {
+])('explains what is wrong with the name %j (attack26 C2)', (name, ofEvaluation, ofTraining) => {
   const { evaluate, train } = benchmarkActions;
   expect([nameProblem(name, evaluate.sends), nameProblem(name, train.sends)]).toEqual([ofEvaluation, ofTraining]);
 });
 
-it('names the model that a checkpoint is not of', () => {
+it('names the model if a checkpoint belongs to another', () => {
   const checkpoint = { id: 'ckpt_1', run: { training_run_id: 'trn_1', base_model_slug: 'acme/a' } };
   const words = ['acme/b', 'acme/a', undefined].map(model =>
     otherModel('It', { benchmark, model, checkpoint, texts: {}, offered: undefined } as StartChoice),

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { describeGroups, describeModels, groupsOf, parseSteps } from '../../src/resources/task-groups.ts';
 
-it('say of a training run which steps its passed rollouts are of', () => {
+it('lists for a training run the steps of its passed rollouts', () => {
   const rows = [10, 20, 30].map(policy_step => ({
     ...{ trajectory_id: `t${policy_step}`, task_id: 'a', status: 'completed', reward: 1, policy_step },
   }));
@@ -12,7 +12,7 @@ it('say of a training run which steps its passed rollouts are of', () => {
   expect(describeGroups(groupsOf(ofOne, { range: [0, 1] })).join()).not.toContain('training');
 });
 
-it('name the models of pooled rollouts, the most frequent ones first, but not those of training steps', () => {
+it('name the models of pooled rollouts, the most frequent ones first, but not of training steps', () => {
   const rows = ['a', 'b', 'b', 'c', 'd', 'e'].map((model_id, index) => ({
     ...{ trajectory_id: `t${index}`, task_id: 'a', status: 'completed', reward: index % 2, model_id },
   }));
@@ -24,7 +24,7 @@ it('name the models of pooled rollouts, the most frequent ones first, but not th
   expect(describeGroups(groupsOf(ofSteps, { range: [0, 1] })).join()).not.toContain('together');
 });
 
-it('say of each model how often it passes, and not of all together (issue 19)', () => {
+it('show for each model how often it passes, not for all together (issue 19)', () => {
   const rewards = { large: [1, 1, 1, 0], 'a small one': [0, 0, 0, 1] };
   const rows = Object.entries(rewards).flatMap(([model_id, own]) =>
     own.map((reward, index) => ({
@@ -47,7 +47,7 @@ it('say of each model how often it passes, and not of all together (issue 19)', 
   expect(one).toContain('passed, large 100% (reward at least 1.00)');
 });
 
-it('say of a base how often it passes, and over how many tasks (issue 19)', () => {
+it('show how often a base passes, and over how many tasks (issue 19)', () => {
   const rows = ['a', 'a', 'b', 'b'].map((task_id, index) => ({
     ...{ trajectory_id: `t${index}`, task_id, status: 'completed', reward: 1 },
   }));
@@ -63,12 +63,12 @@ it('say of a base how often it passes, and over how many tasks (issue 19)', () =
   ]);
 });
 
-it('say of a model that has no rewards (attack34 C)', () => {
+it('name a model without rewards (attack34 C)', () => {
   const rows = [0.5, null].map((reward, index) => ({ trajectory_id: `t${index}`, reward, model_id: `m${index}` }));
   expect(describeModels(rows)).toEqual(['From 2 models together: m0 (mean 0.500 over 1 reward), m1 (no rewards)']);
 });
 
-it('read the steps that are wanted', () => {
+it('read the requested steps', () => {
   expect(['50..60', '50..', '..60', ' 7 '].map(parseSteps)).toEqual([
     [50, 60],
     [50, Number.POSITIVE_INFINITY],

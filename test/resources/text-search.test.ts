@@ -77,8 +77,8 @@ function searchFor(
   });
 }
 
-describe('a search through texts', () => {
-  it('says where the first line is, and how many there are', async () => {
+describe('a text search', () => {
+  it('shows the place of the first line, and the number of lines', async () => {
     const all = [trajectory('t1', 'no\nApple pie\nan apple'), trajectory('t2', 'nothing', { reward: 0 })];
     const { service } = serviceOf(all);
     const search = searchFor('apple', all, { index: index(), service });
@@ -97,13 +97,13 @@ describe('a search through texts', () => {
     ]);
   });
 
-  it('adds up the kinds without a match in words (out24 C24)', () => {
+  it('sums up in words the kinds without a match (out24 C24)', () => {
     const tally = (name: string, found: number) => ({ name, found, of: 3 });
     const all = ['0', '0.2', '0.4', '0.5', '0.6', '1.00'].map(name => tally(name, name === '1.00' ? 2 : 0));
     expect(describeTally(all)).toBe('0: 0 of 3, 0.2: 0 of 3, 0.4: 0 of 3, 0.5: 0 of 3, 1.00: 2 of 3, 1 other: 0 of 3');
   });
 
-  it('counts lines in messages apart from those in rewards and other fields, read and from the index', async () => {
+  it('counts lines in messages apart from those in rewards and other fields, read or indexed', async () => {
     const grader = { type: 'exact', value: 'eleven' };
     const all = [
       trajectory('said', 'eleven', { grader, num_steps: 1 } as Partial<Trajectory>),
@@ -124,7 +124,7 @@ describe('a search through texts', () => {
     }
   });
 
-  it('knows the matching lines of every role, for a filter and for a search of one role (A10)', async () => {
+  it('knows the matching lines of every role, for a filter and for a search in one role (A10)', async () => {
     const asked = (content: string) => ({ role: 'user', content });
     const said = (content: string) => ({ role: 'assistant', content, reasoning: 'after "ten"}, {"from":0' });
     const of = (id: string, ...messages: object[]) =>
@@ -187,7 +187,7 @@ describe('a search through texts', () => {
     expect(shown((await ofRole('user')).hits)).toEqual(['both user 2 0 ten or eleven?', 'asked user 1 0 eleven?']);
   });
 
-  it('finds the text itself, also what the reader does not draw, and says so (attack31 A10)', async () => {
+  it('finds the text itself, even what the reader does not draw, and says so (attack31 A10)', async () => {
     const messages = [
       {
         role: 'tool',
@@ -250,7 +250,7 @@ describe('a search through texts', () => {
     }
   });
 
-  it('finds every part of a line as it was received, and as the reader shows it (attack31 A10)', async () => {
+  it('finds every part of a line as received, and as the reader shows it (attack31 A10)', async () => {
     const piece = fc.constantFrom(
       ...'aab',
       ' ',
@@ -294,7 +294,7 @@ describe('a search through texts', () => {
     );
   });
 
-  it('finds a word wherever it is in a long line, once, and goes on at the next line (attack31 A10)', async () => {
+  it('finds a word anywhere in a long line, once, and continues at the next line (attack31 A10)', async () => {
     const long = 512 * 1024;
     for (const before of [long - 3, 2 * long - 3, long - 1004]) {
       const line = `${'z'.repeat(before)}SPLITWORD${'z'.repeat(long)}`;
@@ -316,7 +316,7 @@ describe('a search through texts', () => {
     }
   });
 
-  it('takes no cut of a long line for the start or the end of a line or word (attack33 C)', async () => {
+  it('does not take a cut of a long line as the start or end of a line or word (attack33 C)', async () => {
     const long = 512 * 1024;
     const line = `start${' z'.repeat(long)}x end`;
     const at = (text: string, place: number) => line.slice(0, place) + text + line.slice(place + text.length);
@@ -340,7 +340,7 @@ describe('a search through texts', () => {
     expect([await linesOf('/zab$/', hidden), await linesOf('/abc+$/', hidden)]).toEqual([[], [1]]);
   });
 
-  it('finds a text of the index where it found the one that was read', async () => {
+  it('finds indexed text at the same place as read text', async () => {
     const role = 'tool"},{"from":0,"line":7';
     const messages = Array.from({ length: 60 }, (_, at) => ({
       role,
@@ -361,7 +361,7 @@ describe('a search through texts', () => {
     expect(new Set(read.map(at => `${at?.role} ${at?.line}`))).toEqual(new Set([`${role} 2`]));
   });
 
-  it('reads an ended trajectory once, and one that has changed or goes on again', async () => {
+  it('reads a completed trajectory once, and one that has changed or continues again', async () => {
     const all = [trajectory('ended', 'apple'), trajectory('open', 'apple', { status: 'running' })];
     const { service, read } = serviceOf(all);
     const ports = { index: index(), service };
@@ -377,7 +377,7 @@ describe('a search through texts', () => {
     expect(read).toEqual(['ended', 'open', 'open', 'ended', 'ended']);
   });
 
-  it('reads a trajectory whose text another program replaces while the index is searched', async () => {
+  it('reads a trajectory whose text another program replaces during the search', async () => {
     const old = trajectory('t1', 'apple');
     const whole = index();
     await searchFor('apple', [old], { index: whole, service: serviceOf([old]).service }).run();
@@ -391,7 +391,7 @@ describe('a search through texts', () => {
     expect([state.hits.length, state.searched, state.stored, read]).toEqual([1, 1, 0, ['t1']]);
   });
 
-  it('counts what cannot be read, and goes on', async () => {
+  it('counts what cannot be read, and continues', async () => {
     const all = [trajectory('gone', ''), trajectory('t1', 'apple'), trajectory('empty', '', { steps: undefined })];
     const { service } = serviceOf(all.slice(1));
     const { hits, unread, searched, phase } = await searchFor('apple', all, { index: index(), service }).run();
@@ -399,7 +399,7 @@ describe('a search through texts', () => {
     expect(unread.map(({ trajectory_id }) => trajectory_id)).toEqual(['gone', 'empty']);
   });
 
-  it('neither counts a trajectory with missing steps as searched, nor keeps its text', async () => {
+  it('does not count a trajectory with missing steps as searched, or store its text', async () => {
     const all = [trajectory('part', 'apple', { num_steps: 5 }), trajectory('whole', 'apple')];
     const { service, read } = serviceOf(all);
     const ports = { index: index(), service };
@@ -416,7 +416,7 @@ describe('a search through texts', () => {
     }
   });
 
-  it('knows from the index how a trajectory ended, and its reward, where the list does not say', async () => {
+  it('knows from the index how a trajectory ended, and its reward, if the list does not say', async () => {
     const failed = { status: 'failed', error: 'OOM: no memory', reward: 0.5, task_id: 'a', eval_run_id: 'evr_1' };
     const all = [trajectory('t1', 'apple', failed)];
     const { service } = serviceOf(all);
@@ -433,7 +433,7 @@ describe('a search through texts', () => {
     expect(regraded.hits[0]?.reward).toBe(1);
   });
 
-  it('reads from the service what a damaged index does not give, and names nothing twice', async () => {
+  it('reads from the service what a damaged index lacks, and reports nothing twice', async () => {
     const all = ['t1', 't2', 't3'].map(id => trajectory(id, 'apple'));
     const { service, read } = serviceOf(all);
     const whole = index();
@@ -454,7 +454,7 @@ describe('a search through texts', () => {
     expect(read).toEqual(['t1', 't2', 't3', 't2', 't3']);
   });
 
-  it('ends with what was found where the service fails', async () => {
+  it('ends with what was found if the service fails', async () => {
     const rows = Array.from({ length: 40 }, (_, at) => trajectory(`t${at}`, ''));
     const call = () => Promise.reject(new ApiError('broken', { status: 500 }));
     const service = { call } as unknown as Service;
@@ -512,7 +512,7 @@ it('finds the names in the headings of messages, but not roles and numbers (issu
   for (const query of ['user', 'assistant', '#1']) expect(await found(query)).toEqual([]);
 });
 
-it('knows the lengths and the end of a hit, read or from the index, and shows them as other lists do', async () => {
+it('knows the lengths and the end of a hit, read or indexed, and shows them like other lists', async () => {
   const messages = [{ role: 'assistant', content: 'apple', completion_tokens: 30, finish_reason: 'length' }];
   const known = { execution_metrics: { latency_ms: 2_500 }, rollout: { termination_reason: 'MAX_STEPS' } };
   const all = [trajectory('t1', '', { ...known, num_steps: undefined, steps: [{ step_index: 0, messages }] })];
@@ -533,7 +533,7 @@ it('knows the lengths and the end of a hit, read or from the index, and shows th
   ]);
 });
 
-it('knows the run of a text from the list, if its record does not say, so that it can be forgotten (attack31 B3)', async () => {
+it('takes the run of a text from the list, if its record does not name it, so that it can be deleted (attack31 B3)', async () => {
   const rows = [trajectory('t1', 'apple', { eval_run_id: 'evr_1' })];
   const { service } = serviceOf(rows.map(({ eval_run_id: _, ...row }) => row));
   const kept = index();
@@ -542,7 +542,7 @@ it('knows the run of a text from the list, if its record does not say, so that i
   expect(kept.known().size).toBe(0);
 });
 
-it('keeps the tokens of what it read', async () => {
+it('keeps the token counts of what it read', async () => {
   const spoken = (completion_tokens: number) => [
     { step_index: 0, messages: [{ role: 'assistant', completion_tokens }] },
   ];
@@ -563,7 +563,7 @@ it('keeps the tokens of what it read', async () => {
   expect([...storedLengths(changed ? [changed, ...same] : [], 'tokens', texts)]).toEqual(tokens.slice(1));
 });
 
-it('finds what is in the index before the whole list is read, and forgets what the list no longer has (B5)', async () => {
+it('finds indexed texts before the whole list is read, and forgets what the list no longer has (B5)', async () => {
   const all = ['a', 'b', 'c', 'd', 'e'].map(id => trajectory(id, 'a needle'));
   const { service, read } = serviceOf(all);
   const texts = index();
@@ -598,7 +598,7 @@ it('finds what is in the index before the whole list is read, and forgets what t
   expect(read).toEqual([]);
 });
 
-it('leaves room beside long excerpts for the length of a rollout', async () => {
+it('leaves room for the length of a rollout beside long excerpts', async () => {
   const long = trajectory('a', `${'a long line '.repeat(20)}apple`, { completion_tokens: 1_234 });
   const { hits } = await searchFor('apple', [long], { ...serviceOf([long]), index: index() }).run();
   const widest = new Map(hitColumns.map(({ id }) => [id, 0]));

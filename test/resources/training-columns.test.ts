@@ -11,7 +11,7 @@ const run = (id: string, options?: object) => ({ training_run_id: id, options: o
 const optionColumns = (rows: Parameters<typeof allOptions>[0]) => allOptions(rows).filter(({ hidden }) => !hidden);
 
 describe('columns for options', () => {
-  it('are those in which the runs differ, and lack what a run does not say', () => {
+  it('show options in which the runs differ, blank if a run has none', () => {
     const rows = [
       run('a', { num_steps: 5, learning_rate: 0.1, algorithm: 'grpo', seed: 1, ['__proto__x']: [1] }),
       run('b', { num_steps: 9, learning_rate: 0.2, algorithm: 'grpo', ['__proto__x']: [2] }),
@@ -29,7 +29,7 @@ describe('columns for options', () => {
     expect(optionColumns([])).toEqual([]);
   });
 
-  it('begin with the one that tells most runs apart, and are no wider than a short title', () => {
+  it('start with the one that tells most runs apart, and are no wider than a short title', () => {
     const rows = [0.1, 0.2, 0.3].map((learning_rate, index) =>
       run(`${index}`, { samples_per_instance: index < 2 ? 8 : 16, learning_rate }),
     );
@@ -39,14 +39,14 @@ describe('columns for options', () => {
     ]);
   });
 
-  it('are at most eight', () => {
+  it('are limited to eight', () => {
     const options = (value: number) =>
       Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`o${index}`, value]));
     expect(optionColumns([run('a', options(1)), run('b', options(2))])).toHaveLength(8);
   });
 });
 
-it('the held-out reward stands with its interval and its best step', () => {
+it('show the held-out reward with its interval and its best step', () => {
   const points = [0, 20, 40].map((step, index) => ({
     step,
     held_out_reward: [0.1, 0.7, 0.6][index],
@@ -61,7 +61,7 @@ it('the held-out reward stands with its interval and its best step', () => {
   expect(texts.get('TRAINER')).toBe('0.900');
 });
 
-it('the last and the best reward have their intervals and steps, with the trainer’s and the duration, at 200 columns', () => {
+it('show the last and the best reward with intervals and steps, the trainer’s, and the duration, at 200 columns', () => {
   const points = [0, 20, 40].map((step, index) => ({
     step,
     held_out_reward: [0.1, 0.7, 0.6][index],
@@ -111,7 +111,7 @@ it('the last and the best reward have their intervals and steps, with the traine
   }
 });
 
-it('is sorted by the rule for the best one: samples that are lost count as the lowest', () => {
+it('sort by the rule for the best one: lost samples count as the lowest', () => {
   const of = (training_run_id: string, held_out_reward: number, completed_samples: number) => ({
     training_run_id,
     held_out: heldOutMeans([{ step: 9, held_out_reward, completed_samples, expected_samples: 40 }]),
@@ -125,7 +125,7 @@ it('is sorted by the rule for the best one: samples that are lost count as the l
   }
 });
 
-it('the status of a run that waits is waiting in lists, and as the service wrote it for scripts (B11)', () => {
+it('show the status of a waiting run as waiting in lists, and as the service sent it for scripts (B11)', () => {
   for (const columns of [trainingColumns, runColumns] as readonly (readonly Column<object>[])[]) {
     const status = columns.find(({ id }) => id === 'status');
     const wordOf = (row: object) => status && [cellText(status, row), status.value(row)];
@@ -147,7 +147,7 @@ it('the status of a run that waits is waiting in lists, and as the service wrote
   }
 });
 
-it('show the benchmark before an option where the runs are of several (out26 B4)', () => {
+it('show the benchmark before an option if the runs belong to several (out26 B4)', () => {
   const row = (bench_id: string, learning_rate: number) => ({
     ...{ training_run_id: `trn_${learning_rate}`, status: 'succeeded', bench_id },
     options: { learning_rate },

@@ -95,7 +95,7 @@ const drawn = (lineage: KnownLineage): string[] =>
   treeRows(lineage).map(({ path, kind, name, about }) => `${'-'.repeat(path.length)}${kind} ${name} ${about}`.trim());
 
 describe('the tree', () => {
-  it('places everything below what it comes from, with the options that differ and what answers now', () => {
+  it('places everything below its origin, with the options that differ and what answers now', () => {
     expect(drawn(read)).toEqual([
       'benchmark words 2 evaluations',
       '-run base baseline',
@@ -109,7 +109,7 @@ describe('the tree', () => {
     ]);
   });
 
-  it('names what a deployment comes from while its branch is closed, if that is known', () => {
+  it('names the origin of a deployment while its branch is closed, if known', () => {
     const from_run = { training_run_id: 'trn_9', display_name: 'tutor', step: 40 };
     const deployments = knownLineage.deployments.map(each => ({ ...each, from_run })) as never;
     expect(drawn({ ...knownLineage, training: [], runs: [], deployments })).toContain(
@@ -117,7 +117,7 @@ describe('the tree', () => {
     );
   });
 
-  it('says in which model and number of steps training runs differ', () => {
+  it('shows in which model and number of steps training runs differ', () => {
     const training = ['tutor-base', 'clerk-small'].map((model, index) => ({
       ...{ training_run_id: `trn_${index}`, bench_id: 'bench_1', base_model_slug: model },
       options: { num_steps: 8 + index, seed: 1 },
@@ -128,18 +128,18 @@ describe('the tree', () => {
     ]);
   });
 
-  it('says that a deployment may answer where that could not be read', () => {
+  it('says that a deployment may answer if that could not be read', () => {
     const deployment = { deployment_id: 'dep_1', role: 'test', unreadable_fields: { is_active: 1 } };
     const deployments = [deployment] as unknown as KnownLineage['deployments'];
     expect(drawn({ ...nothing, deployments })).toEqual(['deployment dep_1 may serve its slug now']);
   });
 
-  it('knows a checkpoint that was not read by what was evaluated from it', () => {
+  it('knows an unread checkpoint from its evaluations', () => {
     expect(drawn(knownLineage)).toContain('--checkpoint step 6');
     expect(drawn(knownLineage)).not.toContain('--checkpoint step 4');
   });
 
-  it('has the last and the best held-out reward of a training run, also before its branch is read', () => {
+  it('has the last and the best held-out reward of a training run, even before its branch is read', () => {
     const of = (lineage: KnownLineage) =>
       treeRows(lineage).flatMap(({ id, held_out, best_held_out }) =>
         id === 'trn_1' ? [held_out?.reward, best_held_out?.reward] : [],
@@ -153,7 +153,7 @@ describe('the tree', () => {
     expect(of(knownLineage)).toEqual([undefined, undefined]);
   });
 
-  it('says of how many samples a held-out reward is that lacks some', () => {
+  it('shows the number of samples of an incomplete held-out reward', () => {
     const counts = { step: 4, held_out_reward: 1, expected_samples: 100, completed_samples: 2, failed_samples: 98 };
     const checkpoints = [{ checkpoint_id: 'ckpt_4', step_index: 4 }];
     const rows = treeRows({
@@ -182,7 +182,7 @@ describe('the tree', () => {
     expect(texts('held-out')).toEqual(['0.500', '0.600', '0.600']);
   });
 
-  it('cuts names, not the indentation that says what they belong to', () => {
+  it('cuts names, never the indentation that shows their parents', () => {
     const named = {
       ...knownLineage,
       training: knownLineage.training.map(run => ({ ...run, display_name: 'long-'.repeat(20) })),
@@ -195,7 +195,7 @@ describe('the tree', () => {
     expect(cut.every(text => text.length <= 20)).toBe(true);
   });
 
-  it('keeps what a found row belongs to under a filter, unless the rows are sorted', () => {
+  it('keeps the parents of a row that matches a filter, unless the rows are sorted', () => {
     const rows = treeRows(read);
     const arrange = createArrange(
       treeColumns([0, 1]),
@@ -228,7 +228,7 @@ describe('the tree', () => {
     expect(rows.at(-1)).toBe('deployment … more, 200 read reading…');
   });
 
-  it('leaves nothing out and repeats nothing, also where runs continue each other in a circle', () => {
+  it('leaves nothing out and repeats nothing, even if runs continue each other in a circle', () => {
     const round = [1, 2].map(number => ({
       training_run_id: `trn_${number}`,
       bench_id: 'bench_1',
@@ -248,19 +248,19 @@ describe('the tree', () => {
     );
   });
 
-  it('folds what is below', () => {
+  it('folds child rows', () => {
     const rows = unfoldedRows(treeRows(read), key => key !== treeKey('training', 'trn_1'));
     expect(rows.map(({ name }) => name)).toEqual(['words', 'base', 'first', 'other']);
   });
 
-  it('has a branch for each row: what is above and below', () => {
+  it('has a branch for each row: its parents and children', () => {
     const rows = branchOf(treeRows(read), treeKey('checkpoint', 'ckpt_6'));
     expect(rows?.map(({ name }) => name)).toEqual(['words', 'first', 'step 6', 'of step 6', 'mine', 'second']);
     expect(branchOf(treeRows(read), treeKey('run', 'evr_x'))).toBeUndefined();
   });
 });
 
-it('knows where a record stands', () => {
+it('finds the place of a record', () => {
   const parentOf = ({ kind, id }: { kind: string; id: string }) =>
     kind === 'training' && id === 'trn_1' ? 'bench_1' : undefined;
   const at = (record: object, whole?: Parameters<typeof treePlaceOf>[1]) => treePlaceOf(record, whole, parentOf);

@@ -63,7 +63,7 @@ it("of the trainer's reward, in Watch (B14)", () => {
   expect(cellOf({}, 'run')).toBe('');
 });
 
-it('in a filter or an order by the mean of evaluations', () => {
+it('in a filter or sort by the mean of evaluations', () => {
   const mean = runListColumns([0, 1], true).find(({ id }) => id === 'mean');
   const isUnread = (more: Partial<EvalRun>) => mean?.isUnread?.({ eval_run_id: 'evr_1', ...more });
   expect([{ status: 'running' }, { status: 'completed' }].map(isUnread)).toEqual([true, true]);
@@ -74,7 +74,7 @@ it('in a filter or an order by the mean of evaluations', () => {
   expect([...known, { status: 'failed' }].map(isUnread)).toEqual([false, false, false]);
 });
 
-it('in lists of training runs and of evaluations, not in files, and takes no room from others', () => {
+it('in lists of training runs and evaluations, not in files, without taking room from others', () => {
   const training = { training_run_id: 'trn_1', status: 'running' };
   const columns = listColumns([training], [0, 1], undefined, () => true);
   expect(cells(columns, training, 'held-out', 'interval', 'best', 'trainer')).toEqual(['–', '–', '–', '–']);
@@ -108,7 +108,7 @@ it('in lists of training runs and of evaluations, not in files, and takes no roo
   expect(cellsOf({ ...from({}, {}), status: 'running', reward_mean: null })).toEqual(['', '', '']);
 });
 
-it('and so does one that was read before the end', () => {
+it('in cells that were read before the end', () => {
   const last = measured && { ...measured.last, isOld: true };
   const held_out = last && { last, best: last };
   const row = { training_run_id: 'trn_1', status: 'succeeded', held_out };

@@ -47,7 +47,7 @@ const deployment = (id: string, checkpoint_step: number | null, is_active?: bool
   return { kind: 'deployment', id, label: 'tea', status: 'DEPLOYED', record };
 };
 
-it('deployments of one slug by their step and by which is active, as far as that was read lately', () => {
+it('deployments of one slug by their step and by which is active, if that was read recently', () => {
   const { at, see, names } = world();
   see(deployment('dep_1', 40, false));
   expect(names()).toEqual(['tea']);
@@ -56,7 +56,7 @@ it('deployments of one slug by their step and by which is active, as far as that
   expect(names(at + 6 * minuteMs)).toEqual(['tea (dep_1)', 'tea (dep_2)', 'tea (dep_3)']);
 });
 
-it('deployments without a step, and runs of one benchmark, by their ids; runs of several by these', () => {
+it('deployments without a step, and runs of one benchmark, by ids; runs of several benchmarks by those', () => {
   const { see, names } = world();
   see(deployment('dep_1', null), deployment('dep_2', null, true));
   expect(names()).toEqual(['tea (dep_1)', 'tea (dep_2)']);
@@ -73,7 +73,7 @@ it('deployments without a step, and runs of one benchmark, by their ids; runs of
   expect(names().slice(2)).toEqual(['base (evr_1)', 'base (evr_2)', 'base (evr_3)']);
 });
 
-it('deployments of one slug first by the run and the step that they serve, in Watch and in the inbox (B5)', () => {
+it('deployments of one slug first by their run and step, in Watch and in the inbox (B5)', () => {
   const { see, drawn, workbench } = world();
   const served = [
     ['dep_1', 'shop1', 60],
@@ -99,7 +99,7 @@ it('deployments of one slug first by the run and the step that they serve, in Wa
   expect(narrow).toEqual(served.map(([id]) => `shop-prod (${id})`));
 });
 
-it('deployments of one slug and step by the ends of their ids, which leave room for the slug (B5)', () => {
+it('deployments of one slug and step by the ends of their ids, leaving room for the slug (B5)', () => {
   const { see, drawn } = world();
   const ids = ['dep_v3jwyQkGTHvx', 'dep_wSjZG9bP3j4H', 'dep_dSRiOIsNGxHk'];
   see(...ids.map(id => ({ ...deployment(id, 60, false), label: 'shop-prod' })));
@@ -108,7 +108,7 @@ it('deployments of one slug and step by the ends of their ids, which leave room 
   for (const name of drawn(60).names) expect(name).toMatch(/^★ sho.*\(….....\)$/);
 });
 
-it('cuts the name in little room, not what tells it apart, and keeps the state rather than the share', () => {
+it('cuts the name in a narrow window, not what tells it apart, and keeps the status rather than the share', () => {
   const { see, drawn } = world();
   const slug = 'tea-with-lemon-and-honey';
   see(...[40, 60].map(step => ({ ...deployment(`dep_${step}`, step, step === 60), label: slug })), {
@@ -128,7 +128,7 @@ it('cuts the name in little room, not what tells it apart, and keeps the state r
   expect(drawn(140).columns).toContain('done');
 });
 
-it('cuts the name of a pinned line like those of the others', () => {
+it('cuts the name of a pinned line like the others', () => {
   const tasks = ['swe-terminal-repair-v3', 'kernel-cuda-optimise', 'security-ctf-web', 'long-opposites-style'];
   const rows = tasks.map((task, index) => ({
     ...watchedLine({ kind: 'training', id: `trn_${index}` }, `2026-11-01_${task}_qwen3-next-80b_g8_seed2${index}`),

@@ -26,7 +26,7 @@ const texts = (grouping: Parameters<typeof groupedLines>[1]) =>
   groupedLines(lines, grouping, 0)?.map(each => (each.group ? `${each.label} ${stateOf(each, 0).text}` : each.id));
 
 describe('lines', () => {
-  it('are grouped in the order of their first line, below a line that counts them', () => {
+  it('are grouped in the order of their first line, below a line with their number', () => {
     expect(texts(ungrouped)).toBeUndefined();
     expect(texts({ by: 'benchmark', folded: [] })).toEqual([
       ...['web 2: 1 ALARM, 1 running', 'a', 'c'],
@@ -40,14 +40,14 @@ describe('lines', () => {
     ]);
   });
 
-  it('show the most urgent of a group, also where it is folded and there is little room', () => {
+  it('show the most urgent line of a group, even if it is folded or the window is narrow', () => {
     const [web] = groupedLines(lines, { by: 'benchmark', folded: ['web'] }, 0) ?? [];
     expect(web && stateOf(web, 0)).toMatchObject({ short: '2: 1 ALARM', look: 'alarm' });
     expect(web && groupNameOf(web, 'benchmark', 0)).toBe('web');
   });
 });
 
-it('the grouping is kept as far as it is known', () => {
+it('remembers the grouping as far as it is known', () => {
   expect(groupingOf({ by: 'status', folded: ['running', 3] })).toEqual({ by: 'status', folded: ['running'] });
   for (const saved of [undefined, null, 'status', { by: 'colour' }]) expect(groupingOf(saved)).toEqual(ungrouped);
   expect(toggled(toggled({ by: 'status', folded: [] }, 'a'), 'a')).toEqual({ by: 'status', folded: [] });

@@ -34,7 +34,7 @@ function world() {
   return { at, paceAt, steps, listed };
 }
 
-it('a list that goes on saying "running" is no silence of the steps (W1)', () => {
+it('does not call it a silence of the steps if a list keeps saying "running" (W1)', () => {
   const { at, paceAt, steps, listed } = world();
   for (let step = 0; step <= 10; step += 1) steps(step, at + step * 2_000);
   const read = at + 20_000;
@@ -45,7 +45,7 @@ it('a list that goes on saying "running" is no silence of the steps (W1)', () =>
   expect(paceAt(read + 100_000)).not.toContain('no new step');
 });
 
-it('steps that were read and did not move are a silence, as of that read (W1)', () => {
+it('calls it a silence from that read if steps were read and did not change (W1)', () => {
   const { at, paceAt, steps } = world();
   for (let step = 0; step <= 10; step += 1) steps(step, at + step * 2_000);
   steps(10, at + 114_000);
@@ -53,7 +53,7 @@ it('steps that were read and did not move are a silence, as of that read (W1)', 
   expect(paceAt(at + 150_000)).toBe('no new step for 1m 34s  read 36s ago');
 });
 
-it('steps that were never read have no pace, and a run that waits is queued (W1, W11)', () => {
+it('has no pace for steps that were never read, and shows a waiting run as queued (W1, W11)', () => {
   const { at, paceAt, listed } = world();
   listed(at);
   expect(paceAt(at + 1)).toBe('steps not read yet');
@@ -61,7 +61,7 @@ it('steps that were never read have no pace, and a run that waits is queued (W1,
   expect(paceAt(at + 98_000)).toBe('queued 1m 38s');
 });
 
-it('the end of an upload is known exactly, because this program ran it', async () => {
+it('knows the end of an upload exactly, as this program ran it', async () => {
   const { service } = scriptedService({});
   const workbench = newWorkbench({ service: async () => service });
   onTestFinished(() => workbench.close());
@@ -90,7 +90,7 @@ function readsOf(...reads: readonly (readonly [status: string, minutes: number])
   return line && stateOf(line, Date.now()).text;
 }
 
-it('counts no time in the queue as duration, and only a limit where nobody saw how long it was', () => {
+it('excludes time in the queue from the duration, and shows a limit if nobody saw how long it was', () => {
   expect(readsOf(['running', 1], ['succeeded', 120])).toBe('succeeded 1h ago, took 2h');
   expect(readsOf(['pending', 59], ['pending', 60], ['running', 60.5], ['succeeded', 120])).toBe(
     'succeeded 1h ago, took 59m 30s',
@@ -98,7 +98,7 @@ it('counts no time in the queue as duration, and only a limit where nobody saw h
   expect(readsOf(['pending', 1], ['running', 60], ['succeeded', 120])).toBe('succeeded 1h ago, took up to 2h');
 });
 
-it('puts faults first, then what runs, what waits and what has ended, and pins before the others', () => {
+it('puts failures first, then running, waiting and completed lines, and pins before the others', () => {
   const { service } = scriptedService({});
   const workbench = newWorkbench({ service: async () => service });
   onTestFinished(() => workbench.close());
@@ -123,7 +123,7 @@ it('puts faults first, then what runs, what waits and what has ended, and pins b
   ]);
 });
 
-it('puts runs that began together in one order, whichever was read first', () => {
+it('keeps runs that started together in one order, whichever was read first', () => {
   const startedAt = new Date().toISOString();
   const orderOf = (...ids: string[]): string[] => {
     const { service } = scriptedService({});
@@ -140,7 +140,7 @@ it('puts runs that began together in one order, whichever was read first', () =>
   expect(orderOf('b', 'c', 'a')).toEqual(['a', 'b', 'c']);
 });
 
-it('has the word of its status at every width, as a cancelled run is not a completed one', () => {
+it('shows the word for its status at every width, as a cancelled run is not a completed one', () => {
   const now = Date.now();
   const shown = (kind: string, status: string, alarms: WatchedResource['alarms'] = []) => {
     const state = stateOf(
@@ -164,7 +164,7 @@ it('has the word of its status at every width, as a cancelled run is not a compl
   expect(shown('training', 'succeeded', drop).slice(1)).toEqual(['succeeded 2m ago', 'alarm']);
 });
 
-it('says when a run ended and how long it took, and at least when, so that neither is taken for the other', () => {
+it('shows when a run ended and how long it took, and at least when, so that they are not confused', () => {
   const now = Date.now();
   const time = (minutesAgo: number) => new Date(now - minutesAgo * 60_000).toISOString();
   const drop = [{ kind: 'held-out drop', words: 'held-out fell' }] as const;
@@ -178,7 +178,7 @@ it('says when a run ended and how long it took, and at least when, so that neith
     }
 });
 
-it('says when it saw the end of a run that ended at a time that cannot be', () => {
+it('shows when it saw the end of a run with an impossible end time', () => {
   for (const endTime of ['1970-01-01T00:00:00Z', '2999-01-01T00:00:00Z']) {
     const { service } = scriptedService({});
     const workbench = newWorkbench({ service: async () => service });
@@ -211,7 +211,7 @@ it('marks the held-out rewards of a running run from the step at which a newer r
   expect(areOld([0], 5)).toEqual([true, true]);
 });
 
-it('marks the mean of an evaluation whose rollouts have moved on since it was read, after a minute', () => {
+it('marks the mean of an evaluation whose rollouts have progressed since it was read, after a minute', () => {
   const { service } = scriptedService({});
   const workbench = newWorkbench({ service: async () => service });
   onTestFinished(() => workbench.close());
@@ -242,7 +242,7 @@ it('marks the mean of an evaluation whose rollouts have moved on since it was re
   expect(alarm && numbersOf(alarm)).toBe('mean 0.500? n=7/40; 24 of 40');
 });
 
-it('counts a rollout with a reward as done, though the progress was read before', () => {
+it('counts a rollout with a reward as done, even if the progress is older', () => {
   const { service } = scriptedService({});
   const workbench = newWorkbench({ service: async () => service });
   onTestFinished(() => workbench.close());
@@ -260,7 +260,7 @@ it('counts a rollout with a reward as done, though the progress was read before'
   ]);
 });
 
-it('the state says how long there was no step, also beside a checkpoint, and which alarm it is', () => {
+it('shows how long there was no step, even beside a checkpoint, and which alarm it is', () => {
   const standing = { kind: 'silent', forMs: 55 * 60_000, atLeast: false, checkpointMs: 60 * 60_000 } as const;
   const line = { ...watchedLine({ kind: 'training', id: 'trn_1' }, ''), status: 'running', standing };
   expect(stateOf(line, 0)).toMatchObject({
@@ -277,7 +277,7 @@ it('the state says how long there was no step, also beside a checkpoint, and whi
   expect(stateOf(ended, 0)).toMatchObject({ text: 'ALARM drop, succeeded', reasons: ['below its best'] });
 });
 
-it('the state of a run that waits begins with the reason of the service, without a pace, also in alarm (A2)', () => {
+it('starts the status of a waiting run with the reason of the service, without a pace, in alarm too (A2)', () => {
   const { service } = scriptedService({});
   const workbench = newWorkbench({ service: async () => service });
   onTestFinished(() => workbench.close());

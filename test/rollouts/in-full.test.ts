@@ -27,11 +27,11 @@ async function read(count: number, statusOf: (at: number) => number) {
   return seen;
 }
 
-it('goes on past each that fails, in order', async () => {
+it('continues after each failure, in order', async () => {
   expect(await read(6, at => [200, 500, 404, 200, 403, 200][at] ?? 0)).toEqual(['0', '500', '404', '3', '403', '5']);
 });
 
-it('ends where the service has a problem, not a trajectory', async () => {
+it('stops if the service has a problem, not a trajectory', async () => {
   expect(await read(40, () => 500)).toEqual([...Array.from({ length: 9 }, () => '500'), 'failed: 500']);
   expect(await read(20, () => 404)).toHaveLength(20);
 });

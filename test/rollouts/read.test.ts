@@ -7,7 +7,7 @@ import { CapabilityMissingError } from '../../src/service/errors.ts';
 import { RememberedStore } from '../../src/store/store.ts';
 import { fakeService } from '../service/fake-service.ts';
 
-it('a run of 200,000 rollouts that come in one answer is read', async () => {
+it('reads a run of 200,000 rollouts in one answer', async () => {
   const trajectory_rewards = Array.from({ length: 200_000 }, (_, index) => ({
     ...{ trajectory_id: `t${index}`, task_id: 'a', reward: 1 },
   }));
@@ -26,7 +26,7 @@ it('a run of 200,000 rollouts that come in one answer is read', async () => {
   expect(rows).toHaveLength(200_000);
 });
 
-it('says how many rewards name no rollout, and does not pass for all', async () => {
+it('says how many rewards name no rollout, and does not count as complete', async () => {
   const service = fakeService({
     listTrajectories: () => ({ items: [{ trajectory_id: 't1', task_id: 'a', status: 'completed' }], has_more: false }),
     getTrajectoryRewards: () => ({

@@ -101,7 +101,7 @@ it('compares two runs: the verdict, flips first, different settings, and regress
 
 const note = { kind: 'trajectory', message: 0, author: 'me', flag: 'gamed', text: '', label: '', at: 1, since: 1 };
 
-it('prints the flagged and noted trajectories of each compared run, each once (A9)', async () => {
+it('prints flagged and noted trajectories of each compared run, each once (A9)', async () => {
   const { context, memory } = reading();
   memory.notes.put([
     { ...note, id: 'traj_new_flipped_0', text: 'counts instead of answering' },
@@ -116,7 +116,7 @@ it('prints the flagged and noted trajectories of each compared run, each once (A
   expect(text.match(/^#+ transcript$/gm)).toHaveLength(2);
 });
 
-it("has a run's own flags and notes, in each report of it (out30 B8)", async () => {
+it('has a run’s own flags and notes, in each report of it (out30 B8)', async () => {
   const { context, memory } = reading();
   memory.notes.put([{ ...note, kind: 'run', id: 'new', label: 'new', text: 'it counts' }]);
   const words = 'new: flagged gamed · it counts\n';
@@ -130,7 +130,7 @@ it("has a run's own flags and notes, in each report of it (out30 B8)", async () 
   expect(text).toContain(facts);
 });
 
-it('shows the distributions of two runs, and the best improvement where nothing is worse (B8)', async () => {
+it('shows the distributions of two runs, and the best improvement if nothing is worse (B8)', async () => {
   const { context } = reading();
   const text = await joined(comparisonReport([run('new'), run('newest')], {}, context), 'markdown');
   expect(text).toMatch(/## Rewards of new: mean 0\.542 over 6\n\n```text\n *0 █/);
@@ -139,7 +139,7 @@ it('shows the distributions of two runs, and the best improvement where nothing 
   expect(text).toContain('- new: traj_new_flipped_0, reward 0');
 });
 
-it('chooses the newest of equal rollouts, one of each task, and says of how many (B9)', async () => {
+it('picks the newest of equal rollouts, one per task, and says of how many (B9)', async () => {
   const items = Array.from({ length: 60 }, (_, index) => ({
     ...{ trajectory_id: `traj_new_${index}`, task_id: `t${index % 2}`, status: 'completed' },
     ...{ policy_step: Math.floor(index / 20), reward: index < 3 ? 0 : 1 },
@@ -171,7 +171,7 @@ it('draws many rewards of a task as a strip (B9)', async () => {
   expect(text).toContain('| t | 32 | 0.500 | ▁▁▁▁▁▁▁▁████████ | 0 | 1.00 |');
 });
 
-it('takes half of the rollouts of a task for no pass, as it says', async () => {
+it('does not call half of the rollouts of a task a pass, and says so', async () => {
   const { context } = reading({
     ...answers,
     getTrajectoryRewards: ({ params: { eval_run_id = '' } }) => ({
@@ -222,7 +222,7 @@ it('prints fifty flagged trajectories in full, and says that there are more', as
   expect(fewer).toContain('## Flagged: 50 trajectories\n');
 });
 
-it('says how many rollouts of a run have no reward, and how many of these failed or run (B2)', async () => {
+it('counts rollouts of a run without a reward, and how many of these failed or run (B2)', async () => {
   const row = run('evr_1', { total_rollouts: 7 });
   const statuses = ['completed', 'FAILED', 'completed', 'error', 'running'];
   const { context } = reading({
@@ -240,7 +240,7 @@ it('says how many rollouts of a run have no reward, and how many of these failed
   expect(text).toMatch(/mean 1\.00 over 1 reward, .*6 without a reward \(2 failed, 1 running\)/);
 });
 
-it('shows steps and held-out rounds without a value as gaps, as the screen does (attack31 A7)', async () => {
+it('shows steps and held-out rounds without a value as gaps, as on screen (attack31 A7)', async () => {
   const rewardAt = (step: number) => (step > 2 && step < 6 ? null : step / 10);
   const steps = [0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 12];
   const round = (step: number, held_out_reward: number | null) => ({ step, held_out_reward, failed_samples: 4 });
@@ -292,7 +292,7 @@ it('shows steps and held-out rounds without a value as gaps, as the screen does 
   ]);
 });
 
-it("has the audit's findings on a training run (out30 B11)", async () => {
+it('includes the audit’s findings on a training run (out30 B11)', async () => {
   const row = { training_run_id: 'trn_1', status: 'completed' };
   const { context } = reading({
     getTrainerRewards: () => ({
@@ -335,7 +335,7 @@ it.each([
     ['0', '1', '2', '3'].map(at => ({ trajectory_id: `s${at}`, task_id: `t${at}` })),
   ],
   ['a list with another reward', ['0', '1', '2', '3'].map(at => listedAs(at))],
-])('counts the rewards of the run, not those that only records of rollouts have, with %s (A9)', async (_, items) => {
+])('counts the rewards of the run, not those only in records of rollouts, with %s (A9)', async (_, items) => {
   const given = [1, 1, 1, null].map((reward, at) => ({ trajectory_id: `s${at}`, task_id: `t${at}`, reward }));
   const { context } = reading({
     ...answers,
