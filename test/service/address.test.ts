@@ -12,11 +12,11 @@ describe('base addresses', () => {
     ['http://127.8.9.10', 'http://127.8.9.10/'],
     ['http://localhost:1', 'http://localhost:1/'],
     ['http://[::1]:1', 'http://[::1]:1/'],
-  ])('%s is taken', (given, expected) => {
+  ])('%s is accepted', (given, expected) => {
     expect(parseBase(given, 'baseUrl', false).href).toBe(expected);
   });
 
-  it('with slashes alone is read once', () => {
+  it('with only slashes is read once', () => {
     const slashes = new URL(`https://service.example/${'/'.repeat(200_000)}x`);
     expect(inTime('the base', () => parseBase(slashes.href, 'baseUrl', false)).href).toBe(slashes.href);
     expect(inTime('of chat', () => chatAddress(slashes)).href).toBe(`${slashes.href}/v1/chat/completions`);
@@ -39,7 +39,7 @@ describe('base addresses', () => {
     expect(make).not.toThrow(/hunter2/);
   });
 
-  it('http over a network needs the word of the profile', () => {
+  it('http over a network needs permission in the profile', () => {
     expect(parseBase('http://10.0.0.1', 'baseUrl', true).href).toBe('http://10.0.0.1/');
   });
 
@@ -60,17 +60,17 @@ describe('paths', () => {
     ['%2e%2e', '%252e%252e'],
     ['ä😀', '%C3%A4%F0%9F%98%80'],
     ['\ud800', '%EF%BF%BD'],
-  ])('an id %s stays in its place', (id, encoded) => {
+  ])('keep an id %s as one segment', (id, encoded) => {
     const path = fillPath('/api/v1/eval/{eval_run_id}/progress', { eval_run_id: id });
     const url = endpointUrl(new URL('https://s.example/base'), path);
     expect(url.pathname).toBe(`/base/api/v1/eval/${encoded}/progress`);
   });
 
-  it.each(['', '.', '..'])('an id “%s” is refused', id => {
+  it.each(['', '.', '..'])('refuse an id “%s”', id => {
     expect(() => fillPath('/x/{bench_id}', { bench_id: id })).toThrow(RequestError);
   });
 
-  it('leaves out query values that are not there', () => {
+  it('leave out missing query values', () => {
     const url = endpointUrl(new URL('https://s.example'), '/x', { a: 1, b: null, c: undefined, d: false, e: 'ä&' });
     expect(url.href).toBe('https://s.example/x?a=1&d=false&e=%C3%A4%26');
   });

@@ -13,7 +13,7 @@ function errorFor(status: number, body: unknown, more: Partial<CallFacts> = {}, 
   return errorOfAnswer({ status, headers, text, body: parsed }, { ...callFacts, redact, ...more }, 0);
 }
 
-describe('the envelope decides before the status', () => {
+describe('the envelope counts before the status', () => {
   it.each([
     ['authentication_error', 'authentication_required', 'authentication'],
     ['permission_error', 'permission_denied', 'permission'],
@@ -36,7 +36,7 @@ describe('the envelope decides before the status', () => {
   });
 
   it.each(['internal_error', 'service_unavailable', 'trajectory_upload_failed', 'something_new'])(
-    'api_error / %s is a failure of the service only with a status that says so (B5)',
+    'api_error / %s is a failure of the service only with a status that fits (B5)',
     code => {
       const errorWith = (status: number) => errorFor(status, { error: { type: 'api_error', code, message: 'm' } });
       const kinds = [200, 400, 401, 404, 405, 408, 409, 422, 429, 500, 503].map(status => errorWith(status).kind);
@@ -59,13 +59,13 @@ describe('the envelope decides before the status', () => {
     [429, 'rate_limit'],
     [500, 'server'],
     [503, 'server'],
-  ])('status %i decides if there is no envelope, or one that says nothing: %s', (status, kind) => {
+  ])('status %i decides without a useful envelope: %s', (status, kind) => {
     expect(errorFor(status, '<html>').kind).toBe(kind);
     expect(errorFor(status, {}).kind).toBe(kind);
     expect(errorFor(status, { error: { message: 'm', type: 'BadThing', code: null } }).kind).toBe(kind);
   });
 
-  it('reads the envelope of inference, numbers and nulls as well', () => {
+  it('reads the envelope of inference, numbers and nulls too', () => {
     expect(
       errorFor(400, { error: { message: 'no such model', type: 'not_found_error', param: 'model', code: null } }),
     ).toMatchObject({ kind: 'not_found', param: 'model', code: undefined });
@@ -74,7 +74,7 @@ describe('the envelope decides before the status', () => {
     });
   });
 
-  it('reads what it can of an envelope with fields of a wrong type', () => {
+  it('reads what it can from an envelope with fields of a wrong type', () => {
     expect(errorFor(401, { error: { type: 'authentication_error', message: 'm', context: 'words' } })).toMatchObject({
       kind: 'authentication',
       context: undefined,
@@ -82,7 +82,7 @@ describe('the envelope decides before the status', () => {
   });
 });
 
-it('gives every field of the envelope, the failures and the headers', () => {
+it('returns every field of the envelope, the failures and the headers', () => {
   const failures = [
     { code: 'bad_step', message: 'step 3 has no messages', item_index: 4, context: { step: 3 } },
     'not a failure',
@@ -129,7 +129,7 @@ describe('the message says what to do', () => {
     );
   });
 
-  it('distinguishes another organization from a wrong address', () => {
+  it('tells another organization from a wrong address', () => {
     expect(errorFor(404, { error: { type: 'x', code: 'resource_not_found', message: 'No such run' } }).message).toBe(
       'No such run. It may have been deleted, or belong to another organization.',
     );
@@ -153,7 +153,7 @@ describe('the message says what to do', () => {
       'A resource that the request names may not exist, or this service does not offer GET /api/v2/notes.',
     ],
     ['record', 'resource_not_found', 'It may have been deleted, or belong to another organization.'],
-  ] as const)('what the 404 of a %s may mean, with the code %s', async (what, code, words) => {
+  ] as const)('says what the 404 of a %s may mean, with the code %s', async (what, code, words) => {
     const server = await hostileServer(refusal(404, 'invalid_request_error', code, { message: 'Nothing here' }));
     const { service } = serviceAt(server.url);
     const calls = {
@@ -172,7 +172,7 @@ describe('the message says what to do', () => {
     [503, { 'retry-after': '7' }, 'Try again in 7 s.'],
     [418, {}, ''],
     [418, { 'retry-after': '7' }, 'Try again in 7 s.'],
-  ])('of status %i with %j when to try again', (status, headers, when) => {
+  ])('says for status %i with %j when to retry', (status, headers, when) => {
     const { message } = errorFor(status, { error: { message: 'Not now' } }, {}, headers);
     expect(message).toBe(when === '' ? 'Not now.' : `Not now. ${when}`);
   });
@@ -187,7 +187,7 @@ describe('the message says what to do', () => {
     );
   });
 
-  it('reads the words of other frameworks', () => {
+  it('reads errors of other frameworks', () => {
     expect(errorFor(422, { detail: 'limit is too large' }).message).toContain('limit is too large.');
     expect(errorFor(400, { message: 'no' }).message).toContain(': no.');
     expect(errorFor(400, { error: 'plain words' }).message).toContain(': plain words.');
@@ -195,7 +195,7 @@ describe('the message says what to do', () => {
     expect(errorFor(422, { detail: [{ loc: 'x' }] }).message).toContain('422 Unprocessable Entity.');
   });
 
-  it('is one line, and keeps its own words, whatever the service says', () => {
+  it('is one line, and keeps its own words, whatever the service sends', () => {
     const evil = 'no\n::error::owned\u001b[';
     const body = { error: { type: 'invalid_request_error', code: 'validation_error', message: evil, param: evil } };
     expect(errorFor(422, body).message).toBe('no ::error::owned. Fix no ::error::owned and try again.');
@@ -204,7 +204,7 @@ describe('the message says what to do', () => {
     );
   });
 
-  it('says of a write whose service failed that it may have happened, whoever says so', () => {
+  it('says that a failed write may have happened, whoever reports the failure', () => {
     const write = { method: 'POST', isWrite: true } as const;
     const enveloped = { error: { type: 'api_error', code: 'internal_error', message: 'Out of luck' } };
     expect(errorFor(504, '<html>', write)).toMatchObject({ outcomeUnknown: true });
@@ -223,7 +223,7 @@ describe('the message says what to do', () => {
   });
 });
 
-it('hides what it has to hide, wherever it is', () => {
+it('hides secrets anywhere', () => {
   const error = errorFor(401, {
     error: {
       type: 'authentication_error',
@@ -236,21 +236,21 @@ it('hides what it has to hide, wherever it is', () => {
   expect(errorFor(500, { detail: 'the-key?' }).message).not.toContain('the-key');
 });
 
-it('takes no request id that is none', () => {
+it('takes only a valid request id', () => {
   expect(errorFor(500, '', {}, { 'x-request-id': 'a\u001b[31mb' }).requestId).toBeUndefined();
   expect(errorFor(500, '', {}, { 'x-request-id': 'x'.repeat(500) }).requestId).toBeUndefined();
 });
 
-it('clips what is no message to anybody', () => {
+it('cuts a message that is not for people', () => {
   const { message } = errorFor(400, { error: { type: 'api_error', message: 'x'.repeat(100_000) } });
   expect(message).toMatch(/^x{2000}… /);
   expect(message.length).toBeLessThan(3_000);
 });
 
-describe('a request that a framework has refused', () => {
+describe('a request refused by a framework', () => {
   const detail = [{ type: 'missing', loc: ['query', 'agent_id'], msg: 'Field required' }];
 
-  it('says which field, and what to do about an agent', async () => {
+  it('names the field, and what to do about an agent', async () => {
     const server = await hostileServer(json({ detail }, 422));
     const { service } = serviceAt(server.url);
     const call = service.call('ingestBenchmark', { params: { bench_id: 'b' }, body: {} });
@@ -275,14 +275,14 @@ describe('the advice at the end of a message', () => {
     expect(messageOf(401, said('authentication_error'), { auth })).toBe(words);
   });
 
-  it('of what may not be done, or not now, says who could', () => {
+  it('of a refusal, or a temporary one, names who could do it', () => {
     expect(messageOf(403, said('permission_error'))).toBe('No. This key lacks the permission: use another one.');
     expect(messageOf(409, said('conflict_error'))).toBe('No.');
     expect(messageOf(409, 'no')).toContain('Its current state does not allow this.');
     expect(messageOf(404, 'no')).toContain('Check the base URL of this profile.');
   });
 
-  it('of what is not there says what may be missing', () => {
+  it('of something missing names what may be missing', () => {
     const missing = said('invalid_request_error', 'resource_not_found');
     const of = (more: Partial<CallFacts>) => messageOf(404, missing, { method: 'GET', path: '/x', ...more });
     expect(of({})).toBe('No. It may have been deleted, or belong to another organization.');
@@ -296,13 +296,13 @@ describe('the advice at the end of a message', () => {
     );
   });
 
-  it('of a 501 does not promise that it may work later', () => {
+  it('of a 501 does not promise that a retry may work', () => {
     expect(messageOf(501, said('api_error', 'internal_error'))).toMatch(
       /^No\. This service does not offer GET \/api\S+\.$/,
     );
   });
 
-  it('of a wrong request names the field', () => {
+  it('of an invalid request names the field', () => {
     const wrong = (param?: string, more: Partial<CallFacts> = {}) =>
       messageOf(422, said('invalid_request_error', 'validation_error', param), more);
     expect(wrong()).toMatch(/^No\. Check the request to GET \/api\S+, and try again\.$/);
@@ -315,7 +315,7 @@ describe('the advice at the end of a message', () => {
     expect(wrong('agents')).toBe('No. Fix agents and try again.');
   });
 
-  it('of what may go away says when to try again, unless that is done already', () => {
+  it('of a temporary failure says when to retry, unless that is done already', () => {
     const limited = said('rate_limit_error');
     expect(messageOf(429, limited)).toBe('No. Try again later.');
     expect(messageOf(429, limited, {}, after)).toBe('No. Try again in 7 s.');
@@ -329,12 +329,12 @@ describe('the advice at the end of a message', () => {
   });
 });
 
-it('a page of titles that never end is read once', () => {
+it('reads a page with endless titles once', () => {
   const error = inTime('the error', () => errorFor(500, '<title'.repeat(150_000)));
   expect(error).toMatchObject({ kind: 'server', status: 500 });
 });
 
-it('an error that is the same for all items is said once (attack34 C)', () => {
+it('reports an error that is the same for all items once (attack34 C)', () => {
   const message = 'Nothing in the batch was stored: the disk is full.';
   const failuresWith = (of: string) => ({ failures: [0, 1].map(item_index => ({ item_index, message: of })) });
   const errorWith = (of: string) =>

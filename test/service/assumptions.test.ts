@@ -7,7 +7,7 @@ import { RequestError } from '../../src/service/errors.ts';
 import { hostileServer, json, serviceAt } from './hostile-server.ts';
 
 describe('overrides', () => {
-  it('are refused by name if they are none or have the wrong form', () => {
+  it('are refused by name if they are unknown or malformed', () => {
     const refused: [Record<string, string>, string][] = [
       [{ nonsense: 'x' }, 'assumptions.nonsense'],
       [{ 'query.limit': 'a&b' }, 'assumptions.query.limit'],
@@ -29,7 +29,7 @@ describe('overrides', () => {
   });
 });
 
-describe('an operation that newer services have under another path', () => {
+describe('an operation with another path on newer services', () => {
   const { deleteEvalRun, getEvalRun } = endpoints;
   const formOf = (endpoint: Endpoint, path?: string, generation: Generation = 'document') => {
     const set = path === undefined ? {} : { [`path.${endpoint.operation}`]: path };
@@ -40,12 +40,12 @@ describe('an operation that newer services have under another path', () => {
   it.each([
     ['/x/{bench_id}/{eval_run_id}', 'document'],
     ['/x/{eval_run_id}', 'newest'],
-  ])('set to %s is that of the form %s, whatever the service is taken for', (path, form) => {
+  ])('set to %s has the path %s, whatever generation the service is', (path, form) => {
     expect(formOf(deleteEvalRun, path, 'newest')).toEqual([form, path]);
     expect(formOf(deleteEvalRun, path, 'document')).toEqual([form, path]);
   });
 
-  it('is otherwise that of the service, like all others', () => {
+  it('has the path of the generation otherwise, like all others', () => {
     expect(formOf(deleteEvalRun)).toEqual(['document', deleteEvalRun.path]);
     expect(formOf(deleteEvalRun, undefined, 'newest')).toEqual(['newest', '/api/v1/eval/{eval_run_id}']);
     expect(formOf(getEvalRun, '/x/{eval_run_id}', 'newest')).toEqual(['newest', '/x/{eval_run_id}']);
@@ -64,7 +64,7 @@ describe('advice on a refused field (C4)', () => {
   ) => new Assumptions(set).adviceOn(endpoint, request, { param, message });
   const model = sent('', { display_name: 'd', model_slug: 'm', checkpoint_id: undefined });
 
-  it('names the assumption of a field that the service has under another name', () => {
+  it('names the assumption for a field that the service has under another name', () => {
     expect(advice(model, 'model', 'model: Field required')).toBe(
       "If that is this service's name for model_slug, set it with 'benchtop config set profiles.PROFILE.assumptions.startEval.model_slug model'.",
     );
@@ -82,13 +82,13 @@ describe('advice on a refused field (C4)', () => {
     ['limit', 'Unknown query parameter'],
     ['limit', "Unrecognized key(s) in object: 'limit'"],
     ['query.limit', 'property limit should not exist'],
-  ])('names the assumption of a field that the service does not know, with param %s and %s', (param, message) => {
+  ])('names the assumption for a field unknown to the service, with param %s and %s', (param, message) => {
     expect(advice(sent('limit=100'), param, message, { endpoint: endpoints.listBenchmarks })).toBe(
       "If this service has another name for limit, set it with 'benchtop config set profiles.PROFILE.assumptions.query.limit NAME'.",
     );
   });
 
-  it('gives none of a name that only begins alike, with an underscore', () => {
+  it('names none for a field that only starts alike, with an underscore', () => {
     const set = { 'startEval.model_slug': '_base' };
     expect(advice(model, '_other', 'Field required', { set })).toBeUndefined();
     expect(advice(model, '_base_slug', 'Field required', { set })).toContain('startEval.model_slug _base_slug');
@@ -116,11 +116,11 @@ describe('advice on a refused field (C4)', () => {
       'Unknown field',
       { ...start, operation: 'otherTraining' },
     ],
-  ])('gives none %s', (_, request, param, message, endpoint) => {
+  ])('names none %s', (_, request, param, message, endpoint) => {
     expect(advice(request, param, message, { endpoint })).toBeUndefined();
   });
 
-  it('is in the error, of a framework or with an envelope', async () => {
+  it('is in the error, from a framework or with an envelope', async () => {
     const missing = { detail: [{ loc: ['body', 'model'], msg: 'Field required', type: 'missing' }] };
     const extra = {
       error: { message: 'Extra inputs are not permitted: limit', code: 'validation_error', param: 'limit' },
@@ -156,7 +156,7 @@ describe('on the wire', () => {
     return server.requests;
   }
 
-  it('the names are those of the document and of what was seen', async () => {
+  it('the names are those of the document and of observed services', async () => {
     const [list, runtimes, trajectory, evaluation, training, deletion] = await sent({});
     expect(list?.url).toBe('/api/v1/benchmarks?cursor=c&limit=5&order=asc');
     expect(runtimes?.url).toBe('/api/v1/benchmarks/runtimes?limit=5');
@@ -171,7 +171,7 @@ describe('on the wire', () => {
     expect(deletion?.url).toBe('/api/v1/eval/b/runs/e');
   });
 
-  it('the profile may say otherwise, save about what the document shows', async () => {
+  it('the profile may differ, except about what the document shows', async () => {
     const [list, runtimes, trajectory, evaluation, training, deletion] = await sent({
       'query.limit': 'page_size',
       'query.include_steps': 'with_steps',

@@ -318,7 +318,7 @@ describe.each(operations)('%s', operation => {
 // Chat completions change nothing and are not described.
 const describable = operations.filter(operation => operation !== 'createChatCompletion');
 
-it.each(describable)('describes %s as it is sent, and sends nothing for that', async operation => {
+it.each(describable)('describes %s as it is sent, without sending it', async operation => {
   const { input, request, body } = rowOf(operation);
   const server = await hostileServer(json(fields));
   const { service } = serviceAt(server.url);
@@ -341,20 +341,20 @@ it('sends the path of any other request as it is, braces too', async () => {
   expect(decodeURIComponent(server.requests[0]?.url ?? '')).toBe('/api/v1/{name}/}x?a={b}');
 });
 
-it('says how long the body of a request is, which some services require', async () => {
+it('sends the body length of a request, which some services require', async () => {
   const server = await hostileServer(json({}));
   await serviceAt(server.url).service.sendRaw({ method: 'POST', path: '/x', body: Buffer.from('{"a":1}') });
   expect(server.requests[0]?.headers).toMatchObject({ 'content-length': '7' });
   expect(server.requests[0]?.headers).not.toHaveProperty('transfer-encoding');
 });
 
-it('logs rewards with the key of the organization if no token is given', async () => {
+it('logs rewards with the key of the organization if no token is set', async () => {
   const server = await hostileServer(json(fields));
   await serviceAt(server.url).service.call('logReward', { params: { trajectory_id: 't1' }, body: reward });
   expect(server.requests[0]?.headers).toMatchObject({ 'x-api-key': apiKey });
 });
 
-it('takes what the contract says, by type', () => {
+it('types input and output as in the contract', () => {
   const { call } = serviceAt('https://service.example').service;
   const wrong = () => [
     // @ts-expect-error the id of the path is missing

@@ -34,7 +34,7 @@ describe('a missing endpoint is remembered', () => {
     ['404 of FastAPI', json({ detail: 'Not Found' }, 404)],
     ['405', refusal(405, 'invalid_request_error', 'method_not_allowed')],
     ['501', refusal(501, 'api_error', 'not_implemented')],
-  ])('%s, where the path names nothing', async (_, behaviour) => {
+  ])('%s, if the path has no id', async (_, behaviour) => {
     const server = await hostileServer(behaviour);
     const { service } = serviceAt(server.url);
     expect(service.capabilities.has('listDeployments')).toBe(true);
@@ -60,7 +60,7 @@ describe('a missing endpoint is remembered', () => {
     ],
     ['405', text('', 405)],
     ['501', text('', 501)],
-  ])('%s, where the path names a resource and the body an unknown route', async (_, behaviour) => {
+  ])('%s, if the path has an id and the body says unknown route', async (_, behaviour) => {
     const server = await hostileServer(behaviour);
     const { service } = serviceAt(server.url);
     expect(await errorOf(service.call('getEvalRun', { params: { eval_run_id: 'evr_1' } }))).toBeInstanceOf(
@@ -70,7 +70,7 @@ describe('a missing endpoint is remembered', () => {
   });
 });
 
-it('a 404 in the envelope of the document is of the path where what it names has just been listed', async () => {
+it('a 404 in the envelope of the document concerns the path if the resource has just been listed', async () => {
   const server = await hostileServer((response, request) =>
     (request.url.endsWith('/runs')
       ? json([{ eval_run_id: 'r1' }])
@@ -101,7 +101,7 @@ describe('the refusal of an optional operation (C1)', () => {
     ['a 400 in the envelope (B24)', refusal(400, 'invalid_request_error', 'validation_error')],
     ['a 403 of a gateway (B24)', json({ message: 'Missing Authentication Token' }, 403)],
     ['a 410 (B24)', json({}, 410)],
-  ])('%s is not the last word about a resource', async (_, behaviour) => {
+  ])('%s does not settle it for a resource', async (_, behaviour) => {
     const server = await hostileServer((response, request) =>
       (request.url.includes('/models/') ? json({ items: [] }) : behaviour)(response, request),
     );
@@ -113,7 +113,7 @@ describe('the refusal of an optional operation (C1)', () => {
     expect(service.capabilities.has('getEvalRun')).toBe(false);
   });
 
-  it('is the last word where the operation has worked, or the code names the resource', async () => {
+  it('settles it if the operation has worked, or the code names the resource', async () => {
     const server = await hostileServer(
       refusal(404, 'invalid_request_error', 'eval_run_not_found'),
       json({ eval_run_id: 'evr_1' }),
@@ -143,7 +143,7 @@ describe('the refusal of an optional operation (C1)', () => {
   it.each<[string, Behaviour]>([
     ['the key has worked nowhere', json({ message: 'Forbidden' }, 403)],
     ['the envelope names the permission', refusal(403, 'permission_error', 'permission_denied')],
-  ])('is of the key where %s (B24)', async (_, behaviour) => {
+  ])('concerns the key if %s (B24)', async (_, behaviour) => {
     const server = await hostileServer(behaviour);
     const { service } = serviceAt(server.url);
     for (const error of [
@@ -156,7 +156,7 @@ describe('the refusal of an optional operation (C1)', () => {
     expect(service.capabilities.missing()).toEqual([]);
   });
 
-  it('is of the page or the order where these were asked for (B24)', async () => {
+  it('concerns the page or the order if these were requested (B24)', async () => {
     const server = await hostileServer(json({}, 410), json({}, 400));
     const { service } = serviceAt(server.url);
     for (const query of [{ cursor: 'old' }, { sort: 'name' }]) {
@@ -164,7 +164,7 @@ describe('the refusal of an optional operation (C1)', () => {
     }
   });
 
-  it('is of the input where it names a field of it', async () => {
+  it('concerns the input if it names a field of it', async () => {
     const server = await hostileServer(field('query', 'limit'), field('body', 'bench_id'), field('query', 'other'));
     const { service } = serviceAt(server.url);
     const errors = [
@@ -175,7 +175,7 @@ describe('the refusal of an optional operation (C1)', () => {
     for (const error of errors) expect([error, isNotOffered(error)]).toEqual([expect.any(ValidationError), false]);
   });
 
-  it('of a write says that the service does not do it, where what it names has been read', async () => {
+  it('of a write means that the service does not offer it, if the resource has been read', async () => {
     const server = await hostileServer((response, request) =>
       (request.method === 'GET' ? json([{ eval_run_id: 'evr_1' }]) : missingResource)(response, request),
     );
@@ -198,10 +198,10 @@ it('a refusal may concern the path unless its code names a kind of resource', ()
   expect([null, new Error('other')].map(mayLackPath)).toEqual([false, false]);
 });
 
-describe('the resources that were read', () => {
+describe('resources that were read', () => {
   const run = { bench_id: 'b1', eval_run_id: 'evr_1' };
 
-  it('are known by what a body names too, and whatever else was read since', async () => {
+  it('are known from the name in a body too, whatever else was read since', async () => {
     const server = await hostileServer(json([{ bench_id: 'b1' }]), json([{ eval_run_id: 'evr_1' }]), missingResource);
     const { service } = serviceAt(server.url);
     await service.call('listBenchmarks');
@@ -211,7 +211,7 @@ describe('the resources that were read', () => {
     );
   });
 
-  it('are not known any more once they were deleted', async () => {
+  it('are forgotten once they are deleted', async () => {
     const { service } = serviceAt((await hostileServer(json([run]), json(run), missingResource)).url);
     await service.call('listEvalRuns', { params: { bench_id: 'b1' } });
     await service.call('deleteEvalRun', { params: run });
@@ -221,7 +221,7 @@ describe('the resources that were read', () => {
   });
 });
 
-it('a list that is refused has gone, even if it has answered before', async () => {
+it('a refused list is gone, even if it has answered before', async () => {
   const server = await hostileServer(json({ items: [] }), missingResource);
   const { service } = serviceAt(server.url);
   await service.call('listDeployments');
@@ -232,7 +232,7 @@ it.each([
   [{ code: 'resource_not_found' }, false],
   [{ type: 'invalid_request_error' }, false],
   [{}, true],
-])('a path whose resource was found elsewhere is asked for again: after %j %s', async (word, again) => {
+])('a path is tried again if its resource was found elsewhere: after %j %s', async (word, again) => {
   const clock = manualClock();
   const capabilities = new Capabilities(clock);
   const facts = { operation: 'getEvalRun', status: 404, mayLackPath: true, ...word };
@@ -242,7 +242,7 @@ it.each([
   expect(capabilities.has('getEvalRun')).toBe(again);
 });
 
-describe('a missing resource is no missing endpoint', () => {
+describe('a missing resource is not a missing endpoint', () => {
   it('if the endpoint has answered before, whatever the words', async () => {
     const unknown = json({ detail: 'Not Found' }, 404);
     const server = await hostileServer((response, request) =>
@@ -269,7 +269,7 @@ describe('a missing resource is no missing endpoint', () => {
     expect(service.capabilities.has('getEvalRun')).toBe(true);
   });
 
-  it('also where a body or a filter names it', async () => {
+  it('even if a body or a filter names it', async () => {
     const server = await hostileServer(missingResource);
     const { service } = serviceAt(server.url);
     expect(await errorOf(service.call('startTraining', { body: { bench_id: 'gone' } }))).toBeInstanceOf(NotFoundError);
@@ -283,7 +283,7 @@ describe('a missing resource is no missing endpoint', () => {
   });
 });
 
-it('what the document lists is never called missing', async () => {
+it('never calls missing what the document lists', async () => {
   const server = await hostileServer(html404, refusal(501, 'api_error', 'not_implemented'));
   const { service } = serviceAt(server.url);
   expect(await errorOf(service.call('listBenchmarks'))).toBeInstanceOf(NotFoundError);
@@ -291,7 +291,7 @@ it('what the document lists is never called missing', async () => {
   expect(service.capabilities.missing()).toEqual([]);
 });
 
-describe('how long it is believed', () => {
+describe('a missing endpoint is remembered', () => {
   const found = json({ items: [], has_more: false });
 
   it.each<[string, Behaviour]>([
@@ -299,7 +299,7 @@ describe('how long it is believed', () => {
     ['FastAPI', json({ detail: 'Not Found' }, 404)],
     ['Go', text('404 page not found\n', 404)],
     ['a 405 in an envelope', refusal(405, 'invalid_request_error', 'method_not_allowed')],
-  ])('for the session if it is the word of the service: %s', async (_, behaviour) => {
+  ])('for the session if the service says so: %s', async (_, behaviour) => {
     const server = await hostileServer(behaviour, found);
     const clock = manualClock();
     const { service } = serviceAt(server.url, { clock });
@@ -313,7 +313,7 @@ describe('how long it is believed', () => {
     ['a page', html404],
     ['nothing at all', text('', 404)],
     ['a page with 405', text('<html>not allowed</html>', 405)],
-  ])('for a minute if it may be that of a gateway: %s', async (_, behaviour) => {
+  ])('for a minute if a gateway may have answered: %s', async (_, behaviour) => {
     const server = await hostileServer(behaviour, found);
     const clock = manualClock();
     const { service } = serviceAt(server.url, { clock });

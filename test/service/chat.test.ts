@@ -88,7 +88,7 @@ describe('a stream', () => {
     });
   });
 
-  it('shows each word before the next one is sent', async () => {
+  it('yields each token before the next one is sent', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const server = await hostileServer(async (response, request) => {
       await open([chunk({ content: 'a' })])(response, request);
@@ -121,13 +121,13 @@ describe('a stream', () => {
       'a',
     ],
     ['no choices', ['data: {}\n\n', chunk({ content: 'a' })], 'a'],
-  ])('bears %s', async (_, chunks, expected) => {
+  ])('accepts %s', async (_, chunks, expected) => {
     const { events, error } = await answer(stream([...chunks, stop, done]));
     expect(error).toBeUndefined();
     expect(textOf(events)).toBe(expected);
   });
 
-  it('bears characters cut in two', async () => {
+  it('accepts characters split across chunks', async () => {
     const bytes = new TextEncoder().encode(chunk({ content: 'zażółć 😀' }) + stop + done);
     const { events } = await answer(stream(Array.from(bytes, byte => Uint8Array.of(byte))));
     expect(textOf(events)).toBe('zażółć 😀');
@@ -137,18 +137,18 @@ describe('a stream', () => {
     ['[DONE] without a blank line', [chunk({ content: 'a' }), 'data: [DONE]']],
     ['no [DONE] after the end of the answer', [chunk({ content: 'a' }), stop]],
     ['[DONE] alone', ['data: [DONE]\n\n']],
-  ])('ends well with %s', async (_, chunks) => {
+  ])('ends normally with %s', async (_, chunks) => {
     expect((await answer(stream(chunks))).error).toBeUndefined();
   });
 
-  it('is cut off if only a choice that is not shown has finished', async () => {
+  it('is cut off if only a hidden choice has finished', async () => {
     const other = chunk({}, { index: 1, finish_reason: 'stop' });
     const { events, error } = await answer(stream([chunk({ content: 'The answer is' }), other]));
     expect(textOf(events)).toBe('The answer is');
     expect(error).toMatchObject({ code: 'stream_cut' });
   });
 
-  it('names the model that answers, once, where it is another than the one asked', async () => {
+  it('names the model that answers, once, if it is not the one asked for', async () => {
     const by = (model: string, content: string) =>
       chunk({ content }).replace(`"model":"${question.model}"`, `"model":"${model}"`);
     const named = (events: readonly ChatEvent[]) =>
@@ -161,13 +161,13 @@ describe('a stream', () => {
     expect(kinds(whole.events)).toEqual(['model', 'delta']);
   });
 
-  it('closes at [DONE] where the server leaves the connection open', async () => {
+  it('closes at [DONE] if the server leaves the connection open', async () => {
     const { error, server } = await answer(open([chunk({ content: 'a' }), stop, done]));
     expect(error).toBeUndefined();
     await server.requests[0]?.closed;
   });
 
-  it('counts usage that comes with the last words, or all the time', async () => {
+  it('counts usage sent with the last token, or throughout', async () => {
     const finish = { choices: [{ index: 0, delta: {}, finish_reason: 'length' }], usage };
     const { events } = await answer(stream([chunk({ content: 'a' }), `data: ${JSON.stringify(finish)}\n\n`, done]));
     expect(events.slice(-2)).toEqual([
@@ -176,7 +176,7 @@ describe('a stream', () => {
     ]);
   });
 
-  it('ends where a model calls a tool, which is named and is no text (B13)', async () => {
+  it('ends if a model calls a tool, which is named and not shown as text (B13)', async () => {
     const call = (piece: object) => chunk({ tool_calls: [piece] });
     const { events } = await answer(
       stream([
@@ -234,7 +234,7 @@ describe('an answer, streamed or whole', () => {
       { prompt_tokens: null, completion_tokens: null },
     ],
     ['none', undefined],
-  ])('is not lost with wrong token counts: %j (C17)', async (counts, read) => {
+  ])('survives wrong token counts: %j (C17)', async (counts, read) => {
     const last = `data: ${JSON.stringify({ choices: [], usage: counts })}\n\n`;
     const whole = json({ choices: [{ message: { content: 'a' } }], usage: counts });
     for (const behaviour of [whole, stream([chunk({ content: 'a' }), stop, last, done])]) {
@@ -250,7 +250,7 @@ describe('an answer, streamed or whole', () => {
     { tool_calls: [null] },
     { tool_calls: [{ index: 'a', id: 7, function: 'f' }] },
     { role: 3 },
-  ])('is not lost with a malformed side field, or a choice counted from 1: %j (C3)', async side => {
+  ])('survives a malformed side field, or a choice counted from 1: %j (C3)', async side => {
     const [index, finish_reason] = ['1', { type: 'stop' }];
     const whole = json({ choices: [{ index, message: { content: 'a', ...side }, finish_reason }] });
     const piece = `data: ${JSON.stringify({ choices: [{ index, delta: { content: 'a', ...side } }] })}\n\n`;
@@ -261,7 +261,7 @@ describe('an answer, streamed or whole', () => {
     }
   });
 
-  it('has the places of choices that have no index (B13)', async () => {
+  it('uses the positions of choices without an index (B13)', async () => {
     const choices = [{ message: { content: 'first' } }, { message: { content: 'second' } }];
     const { events } = await answer(json({ choices }));
     expect(events).toMatchObject([
@@ -282,7 +282,7 @@ const hasty = `
   server.listen(0, '127.0.0.1', () => require('node:worker_threads').parentPort.postMessage(server.address().port));
 `;
 
-it('is read to its end where it begins before the whole request has been sent', async () => {
+it('is read to its end if it starts before the whole request is sent', async () => {
   const worker = new Worker(hasty, { eval: true });
   onTestFinished(async () => void (await worker.terminate()));
   const [port] = await once(worker, 'message');
@@ -334,7 +334,7 @@ describe('a stream that fails', () => {
       { kind: 'server', message: expect.stringContaining('it broke.') },
     ],
     ['an event of another form', 'data: {"choices": "none"}\n\n', { kind: 'response', code: 'answer_unexpected' }],
-  ])('%s keeps what had arrived', async (_, bad, expected) => {
+  ])('%s keeps the text so far', async (_, bad, expected) => {
     const { events, error } = await answer(stream([...begun, bad, chunk({ content: 'never' })]));
     expect(textOf(events)).toBe('Hel(hm)lo');
     expect(error).toBeInstanceOf(ServiceError);
@@ -344,12 +344,12 @@ describe('a stream that fails', () => {
   it.each<[string, Behaviour]>([
     ['ends too early', stream(begun)],
     ['ends inside an event', stream([...begun, 'data: {"choices": [{"del'])],
-  ])('says so if it %s', async (_, behaviour) => {
+  ])('says if it %s', async (_, behaviour) => {
     const { error } = await answer(behaviour);
     expect(error).toMatchObject({ kind: 'network', code: 'stream_cut', partial: kept, outcomeUnknown: false });
   });
 
-  it('says so if the connection is reset', async () => {
+  it('says if the connection is reset', async () => {
     const { error } = await answer(async (response, request) => {
       await open(begun)(response, request);
       setImmediate(() => response.socket?.resetAndDestroy());
@@ -357,7 +357,7 @@ describe('a stream that fails', () => {
     expect(error).toMatchObject({ kind: 'network', partial: kept });
   });
 
-  it('says so if it falls silent; comments are signs of life', async () => {
+  it('says if it falls silent; comments count as activity', async () => {
     const server = await hostileServer(async (response, request) => {
       await open(begun)(response, request);
       let left = 8;
@@ -374,7 +374,7 @@ describe('a stream that fails', () => {
   });
 
   it.each([{ created: '' }, { created: '1' }, { id: 7 }, { object: {} }, { model: false }])(
-    'is not lost with a field of the wrong type beside it: %j (B4)',
+    'survives a field of the wrong type beside it: %j (B4)',
     async side => {
       const whole = json({ choices: [{ index: 0, message: { content: 'a' }, finish_reason: 'stop' }], ...side });
       const piece = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'a' } }], ...side })}\n\n`;
@@ -387,7 +387,7 @@ describe('a stream that fails', () => {
     },
   );
 
-  it('refuses what is no stream of a chat', async () => {
+  it('refuses what is not a chat stream', async () => {
     const html = await answer(text('<html>sign in</html>'));
     expect(html.error).toMatchObject({ kind: 'response', code: 'answer_not_json' });
     const endless = await answer(stream([`data: ${'x'.repeat(9 * 1024 * 1024)}`]));
@@ -413,7 +413,7 @@ it('takes a whole answer from a server that does not stream', async () => {
   ]);
 });
 
-it('an answer without end is given up, with what had arrived', async () => {
+it('stops an endless answer, keeping the text so far', async () => {
   // Sixteen of them are as much as is read.
   const bytes = 4 * 1024 * 1024;
   const around = chunk({ content: '' }).slice('data: '.length).trim().length;
@@ -425,14 +425,14 @@ it('an answer without end is given up, with what had arrived', async () => {
   expect(events.filter(({ kind }) => kind === 'delta')).toHaveLength(16);
 });
 
-describe('stopping', () => {
-  it('leaving the loop closes the connection', async () => {
+describe('stopping a stream', () => {
+  it('closes the connection when the loop is left', async () => {
     const server = await hostileServer(open([chunk({ content: 'a' }), chunk({ content: 'b' })]));
     for await (const event of serviceAt(server.url).service.chat.stream(question)) if (event.kind === 'delta') break;
     await server.requests[0]?.closed;
   });
 
-  it('aborting closes it as well, and keeps what had arrived', async () => {
+  it('closes it on abort too, keeping the text so far', async () => {
     const server = await hostileServer(open([chunk({ content: 'a' })]));
     const controller = new AbortController();
     const events = serviceAt(server.url).service.chat.stream(question, { signal: controller.signal });
@@ -443,7 +443,7 @@ describe('stopping', () => {
   });
 });
 
-it('leaves nothing on the signal of its caller, however the stream ends', async () => {
+it('leaves no listener on the caller’s signal, however the stream ends', async () => {
   const delta = chunk({ content: 'a' });
   const server = await hostileServer(stream([delta, stop, done]), open([delta]), stream(['data: {\n\n']));
   const { service } = serviceAt(server.url);
@@ -456,8 +456,8 @@ it('leaves nothing on the signal of its caller, however the stream ends', async 
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
-describe('before the first word', () => {
-  it('is tried again only if that is harmless', async () => {
+describe('before the first token', () => {
+  it('retries only if that is harmless', async () => {
     const lost = await answer(resetAtOnce);
     expect(lost.error).toMatchObject({ kind: 'network', attempts: 1, outcomeUnknown: false });
     expect(String(lost.error)).toContain('Send it again.');
@@ -470,7 +470,7 @@ describe('before the first word', () => {
     expect(error).toBeUndefined();
   });
 
-  it('gives up the token counts where a server refuses to be asked, and remembers', async () => {
+  it('stops asking for token counts if a server refuses, and remembers that', async () => {
     const server = await hostileServer(
       json(
         {
@@ -524,7 +524,7 @@ describe('a service that refuses to stream (C5)', () => {
     expect(JSON.parse(server.requests[1]?.body ?? '')).toEqual({ ...question, stream: false });
   });
 
-  it('passes on what the whole answer is refused for, and asks for a stream again', async () => {
+  it('passes on why the whole answer is refused, and asks for a stream again', async () => {
     const server = await hostileServer(refused, refusal(400, 'invalid_request_error', 'no such model'), refused, whole);
     const { service } = serviceAt(server.url);
     expect((await collect(service.chat.stream(question))).error).toMatchObject({
@@ -534,7 +534,7 @@ describe('a service that refuses to stream (C5)', () => {
     expect(server.requests.map(streams)).toEqual([true, false, true, false]);
   });
 
-  it('is asked without a stream from the start, by a call or by the profile', async () => {
+  it('is asked without streaming from the start, by the call or the profile', async () => {
     const server = await hostileServer(whole);
     await collect(serviceAt(server.url).service.chat.stream(question, { whole: true }));
     const { service } = serviceAt(server.url, { assumptions: { streamChat: 'no' } });
@@ -551,20 +551,20 @@ describe('a service that refuses to stream (C5)', () => {
     ['messages', 'The messages are not a stream of roles.', 400, false],
     [undefined, 'The upstream service is not there', 400, false],
     ['max_tokens', 'is not supported', 400, false],
-  ])('is known by the field %s or by the words %s', (param, words, status, expected) => {
+  ])('is recognised by the field %s or the words %s', (param, words, status, expected) => {
     expect(refusesToStream({ kind: 'validation', param, message: words, status })).toBe(expected);
     expect(refusesToStream({ kind: 'server', param, message: words, status: 501 })).toBe(expected);
     expect(refusesToStream({ kind: 'server', param, message: words, status: 500 })).toBe(false);
   });
 
-  it('is looked for once in a message', () => {
+  it('is searched once in a message', () => {
     const message = 'stream '.repeat(100_000);
     const look = () => refusesToStream({ kind: 'validation', param: undefined, message, status: 400 });
     expect(inTime('the look', look)).toBe(false);
   });
 });
 
-it('gives one answer, from the address of inference', async () => {
+it('returns one answer, from the inference address', async () => {
   const elsewhere = await hostileServer(
     json({ id: 'c', choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' } }], usage }),
   );

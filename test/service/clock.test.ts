@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('sleeps as long as it is told', async () => {
+it('sleeps for the given time', async () => {
   const { signal } = new AbortController();
   const woken = vi.fn();
   const sleep = systemClock.sleep(1_000, signal).then(woken);
@@ -22,7 +22,7 @@ it('sleeps as long as it is told', async () => {
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
-it('wakes early, without an error, once that is given up', async () => {
+it('wakes early, without an error, when cancelled', async () => {
   const controller = new AbortController();
   const sleep = systemClock.sleep(1_000, controller.signal);
   controller.abort();
@@ -32,7 +32,7 @@ it('wakes early, without an error, once that is given up', async () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it('has the time of day, a time that only grows, and chance', () => {
+it('has the time of day, a monotonic time, and random numbers', () => {
   expect(Math.abs(systemClock.now() - Date.now())).toBeLessThan(60_000);
   expect(Math.abs(systemClock.monotonic() - performance.now())).toBeLessThan(60_000);
   const chances = Array.from({ length: 20 }, () => systemClock.random());

@@ -67,7 +67,7 @@ function useProxy(variables: Record<string, string>) {
 }
 
 describe('TLS', () => {
-  it('reads the certificates of the system for a streamed body only where the issuer is unknown (V11)', async () => {
+  it('reads the system certificates for a streamed body only if the issuer is unknown (V11)', async () => {
     const pair = selfSigned('localhost');
     const received: string[] = [];
     const server = createHttpsServer({ cert: pair.certificate, key: pair.key }, (request, response) => {
@@ -111,7 +111,7 @@ describe('TLS', () => {
     expect([received, reads, bodies]).toEqual([['the whole file', 'the whole file'], 1, 3]);
   });
 
-  it('reads the certificates of the system once, and only where the issuer is unknown', async () => {
+  it('reads the system certificates once, and only if the issuer is unknown', async () => {
     const { port, caFile } = await tlsServer();
     const tls = process.getBuiltinModule('node:tls');
     const { getCACertificates } = tls;
@@ -143,7 +143,7 @@ describe('TLS', () => {
     ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 1],
     ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 1],
     ['CERT_HAS_EXPIRED', 0],
-  ])('%s has the certificates of the system read %i times', async (code, times) => {
+  ])('%s reads the system certificates %i times', async (code, times) => {
     class Refusing extends HttpsAgent {
       override createConnection(): Socket {
         return new Socket().destroy(Object.assign(new Error('refused'), { code }));
@@ -175,7 +175,7 @@ describe('TLS', () => {
     expect(await isTrustedProxy(url, 600_000)).toBe(true);
   });
 
-  it('trusts the certificate of the profile, and no other', async () => {
+  it('trusts the certificate of the profile only', async () => {
     const { port, caFile, seen } = await tlsServer();
     const base = `https://127.0.0.1:${port}`;
     await expect(serviceAt(base, { caFile }).service.call('listBenchmarks')).resolves.toMatchObject({ items: [] });
@@ -188,7 +188,7 @@ describe('TLS', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('cannot be switched off by the environment', async () => {
+  it('cannot be disabled by the environment', async () => {
     const { port } = await tlsServer();
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
     // Node warns about the variable itself.
@@ -201,7 +201,7 @@ describe('TLS', () => {
     expect(error).toMatchObject({ kind: 'network', code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
   });
 
-  it('says so where the other side speaks none', async () => {
+  it('says if the other side does not speak it', async () => {
     const server = await hostileServer(json(page));
     const error = await errorOf(serviceAt(server.url.replace('http:', 'https:')).service.call('listBenchmarks'));
     expect(error).toMatchObject({ kind: 'network', attempts: 1 });
@@ -221,7 +221,7 @@ describe('TLS', () => {
 });
 
 describe('proxies', () => {
-  it('are used for https, through a tunnel', async () => {
+  it('are used for https, with a tunnel', async () => {
     const { port, caFile, seen } = await tlsServer();
     const proxy = await proxyTo(port);
     useProxy({ HTTPS_PROXY: proxy.url });
@@ -230,7 +230,7 @@ describe('proxies', () => {
     expect(seen).toEqual(['service.example/api/v1/benchmarks']);
   });
 
-  it('are used for http if the profile allows that', async () => {
+  it('are used for http if the profile allows it', async () => {
     const proxy = await proxyTo(1);
     useProxy({ HTTP_PROXY: proxy.url });
     await serviceAt('http://service.example', { allowInsecureHttp: true }).service.call('listBenchmarks');
@@ -247,7 +247,7 @@ describe('proxies', () => {
     expect(proxy.asked).toEqual([]);
   });
 
-  it('are not used for what NO_PROXY names', async () => {
+  it('are not used for hosts in NO_PROXY', async () => {
     const proxy = await proxyTo(1);
     useProxy({ HTTP_PROXY: proxy.url, NO_PROXY: 'service.invalid' });
     const error = await errorOf(
@@ -257,7 +257,7 @@ describe('proxies', () => {
     expect(proxy.asked).toEqual([]);
   });
 
-  it('may be one for all protocols', async () => {
+  it('may be shared by all protocols', async () => {
     const { port, caFile } = await tlsServer();
     const proxy = await proxyTo(port);
     useProxy({ ALL_PROXY: proxy.url });
@@ -268,7 +268,7 @@ describe('proxies', () => {
   it.each([
     [{ HTTPS_PROXY: 'foo' }, 'HTTPS_PROXY is not a proxy address. Nothing was sent.'],
     [{ ALL_PROXY: 'socks5://user:hunter2@p:1' }, 'ALL_PROXY names a socks5 proxy. Nothing was sent.'],
-  ])('that cannot be used are not passed by: %o', async (variables, words) => {
+  ])('that are invalid are never bypassed: %o', async (variables, words) => {
     useProxy(variables);
     const { service, waits } = serviceAt('https://service.example');
     const error = await errorOf(service.call('listBenchmarks'));
@@ -277,7 +277,7 @@ describe('proxies', () => {
     expect(waits).toEqual([]);
   });
 
-  it('are named if the connection fails there', async () => {
+  it('are named if the connection to them fails', async () => {
     useProxy({ HTTPS_PROXY: 'http://user:hunter2@127.0.0.1:1' });
     const error = await errorOf(serviceAt('https://service.example').service.call('listBenchmarks'));
     expect((error as Error).message).toBe(
@@ -293,7 +293,7 @@ describe('proxies', () => {
     ],
     [403, 1, 'did not connect to service.example (status 403). Nothing was sent. Check HTTPS_PROXY, or add'],
     [503, 3, 'did not connect to service.example (status 503). Nothing was sent.'],
-  ])('that refuse with %i are asked %i times and say why', async (status, attempts, words) => {
+  ])('that refuse with %i are tried %i times, with the reason', async (status, attempts, words) => {
     const refusing = createHttpServer();
     refusing.on('connect', (_, socket) => socket.end(`HTTP/1.1 ${status} No\r\n\r\n`));
     const port = await listen(refusing);
@@ -318,7 +318,7 @@ describe('proxies', () => {
     );
   });
 
-  it('are named if they ask for a password where there is no tunnel', async () => {
+  it('are named if they ask for a password without a tunnel', async () => {
     const refusing = createHttpServer((_, response) => void response.writeHead(407).end());
     const port = await listen(refusing);
     useProxy({ HTTP_PROXY: `http://127.0.0.1:${port}` });
@@ -341,7 +341,7 @@ describe('proxies', () => {
   });
 
   it.each(['https://service.example', 'http://service.example'])(
-    'are named if their own certificate is not trusted, on the way to %s',
+    'are named if their own certificate is not trusted, for %s',
     async address => {
       const { port } = await tlsServer();
       useProxy({ ALL_PROXY: `https://127.0.0.1:${port}` });
@@ -353,7 +353,7 @@ describe('proxies', () => {
     },
   );
 
-  it('that do not answer are given up on', async () => {
+  it('that do not answer time out', async () => {
     const mute = createHttpServer();
     mute.on('connect', () => {});
     useProxy({ HTTPS_PROXY: `http://user:hunter2@127.0.0.1:${await listen(mute)}` });

@@ -67,14 +67,14 @@ async function rotating(well: Behaviour = page): Promise<Rotating> {
 }
 
 describe('a credential', () => {
-  it('is read once, and kept while the service takes it', async () => {
+  it('is read once, and kept while the service accepts it', async () => {
     const { service, read } = await rotating();
     await Promise.all(Array.from({ length: 5 }, () => service.call('listBenchmarks')));
     await service.chat.complete(question).catch(() => {});
     expect(read()).toBe(1);
   });
 
-  it('is sent without the space around it, and not at all if there is none', async () => {
+  it('is sent without surrounding spaces, and not at all if empty', async () => {
     const server = await hostileServer(page);
     for (const given of [' a-key\n', '']) {
       await serviceAt(server.url, { apiKey: async () => given }).service.call('listBenchmarks');
@@ -82,7 +82,7 @@ describe('a credential', () => {
     expect(server.requests.map(({ headers }) => headers['x-api-key'])).toEqual(['a-key', undefined]);
   });
 
-  it('is read again after a 401, and the call made again with it', async () => {
+  it('is read again after a 401, and the call retried with it', async () => {
     const { server, service, read, rotate } = await rotating();
     await service.call('listBenchmarks');
     rotate(secondKey);
@@ -93,7 +93,7 @@ describe('a credential', () => {
     expect(read()).toBe(2);
   });
 
-  it('is read once for all calls that are refused at the same time', async () => {
+  it('is read once for all calls refused at the same time', async () => {
     const { service, read, rotate } = await rotating();
     await service.call('listBenchmarks');
     rotate(secondKey);
@@ -101,7 +101,7 @@ describe('a credential', () => {
     expect(read()).toBe(2);
   });
 
-  it('lasts for hours: each token is good until it expires', async () => {
+  it('works for hours: each token is used until it expires', async () => {
     const { service, read, rotate } = await rotating();
     for (let hour = 0; hour < 5; hour += 1) {
       rotate(`token-of-hour-${hour}-0123456789`);
@@ -110,7 +110,7 @@ describe('a credential', () => {
     expect(read()).toBe(5);
   });
 
-  it('is renewed for writes as well: what was refused was not carried out', async () => {
+  it('is renewed for writes too, as a refused one was not carried out', async () => {
     const { server, service, rotate } = await rotating(json({ secret: { secret_id: 's' } }));
     await service.call('createSecret', { body: { name: 'a', value: 'b' } });
     rotate(secondKey);
@@ -118,7 +118,7 @@ describe('a credential', () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  it('is renewed for streams, before their head', async () => {
+  it('is renewed for streams, before their first byte', async () => {
     const { service, rotate } = await rotating(stream([word, 'data: [DONE]\n\n']));
     rotate(secondKey, firstKey);
     const said = async () => {
@@ -130,7 +130,7 @@ describe('a credential', () => {
   });
 });
 
-it('a refused credential is no longer the reason once it is renewed: what holds the call back then is', async () => {
+it('does not blame a refused credential once it is renewed, but what blocks the call then', async () => {
   const server = await hostileServer(denied);
   const gates = new Gates();
   let read = 0;
@@ -145,15 +145,15 @@ it('a refused credential is no longer the reason once it is renewed: what holds 
   expect(error).toMatchObject({ kind: 'rate_limit', code: 'rate_limited', attempts: 1 });
 });
 
-describe('a credential that is refused for good', () => {
-  it('is the error of the call, after one more reading', async () => {
+describe('a credential refused for good', () => {
+  it('is the error of the call, after one more read', async () => {
     const { server, service, read, rotate } = await rotating();
     rotate(secondKey, firstKey);
     expect(await errorOf(service.call('listBenchmarks'))).toMatchObject({ name: 'AuthenticationError', attempts: 1 });
     expect([server.requests.length, read()]).toEqual([1, 2]);
   });
 
-  it('is not read a third time where the new one is refused too', async () => {
+  it('is not read a third time if the new one is refused too', async () => {
     const { server, service, read, rotate } = await rotating();
     await service.call('listBenchmarks');
     rotate(secondKey, 'third-key-0123456789');
@@ -161,7 +161,7 @@ describe('a credential that is refused for good', () => {
     expect([server.requests.length, read()]).toEqual([3, 2]);
   });
 
-  it('is kept if it cannot be read again, with words about why', async () => {
+  it('is kept if it cannot be read again, with the reason', async () => {
     const { service, rotate, lose } = await rotating();
     await service.call('listBenchmarks');
     rotate(secondKey);
@@ -176,7 +176,7 @@ describe('a credential that is refused for good', () => {
     await service.call('listBenchmarks');
   });
 
-  it('is asked for with a doubt where an attempt before was lost', async () => {
+  it('leaves a doubt if an earlier attempt was lost', async () => {
     let taken = firstKey;
     const server = await hostileServer(resetAtOnce, (response, request) => {
       const well = request.headers['x-api-key'] === taken;
@@ -191,7 +191,7 @@ describe('a credential that is refused for good', () => {
     expect(error).toMatchObject({ kind: 'authentication', outcomeUnknown: true, attempts: 2 });
   });
 
-  it('of one trajectory is not read again: it came with the call', async () => {
+  it('for one trajectory is not read again, as it came with the call', async () => {
     const { server, service, read } = await rotating();
     const reward = { reward_id: 'r', name: 'n', value: 1 };
     const error = await errorOf(
@@ -202,7 +202,7 @@ describe('a credential that is refused for good', () => {
   });
 });
 
-it('a command that takes long does not hold a call that is cancelled', async () => {
+it('does not let a slow command hold a cancelled call', async () => {
   const never = () => new Promise<string>(() => {});
   const server = await hostileServer(page);
   const { service } = serviceAt(server.url, { apiKey: never });
@@ -214,7 +214,7 @@ it('a command that takes long does not hold a call that is cancelled', async () 
   expect(server.connections()).toBe(0);
 });
 
-it('neither the old nor the new one is in an error, whatever the service repeats', async () => {
+it('puts neither the old nor the new one in an error, whatever the service echoes', async () => {
   const keys = [firstKey, secondKey];
   const parrot: Behaviour = (response, request) => {
     const more = { message: `no ${keys.join(' ')} ${request.headers['x-api-key']}`, param: firstKey };
@@ -228,7 +228,7 @@ it('neither the old nor the new one is in an error, whatever the service repeats
   for (const key of keys) expect(inspect([error, log], { depth: 9 }) + JSON.stringify(error)).not.toContain(key);
 });
 
-it('the key of a service that was started again comes with its address', async () => {
+it('reads the key of a restarted service together with its address', async () => {
   const { server } = await rotating();
   const keys = ['old-key-0123456789', firstKey];
   const supervisor = {
@@ -240,7 +240,7 @@ it('the key of a service that was started again comes with its address', async (
   expect(server.requests.map(({ headers }) => headers['x-api-key'])).toEqual(['old-key-0123456789', firstKey]);
 });
 
-it('the key of a service is not sent twice if it still has the same', async () => {
+it('does not send the key of a service twice if it is the same', async () => {
   const server = await hostileServer(denied);
   const supervisor = { locate: async () => ({ baseUrl: server.url, apiKey: firstKey }), recover: async () => false };
   const { service } = serviceAt('http://localhost', { supervisor });
@@ -248,7 +248,7 @@ it('the key of a service is not sent twice if it still has the same', async () =
   expect(server.requests).toHaveLength(1);
 });
 
-it('a service that is lost is started again, also after the connections were closed, but not for a call cut off by that', async () => {
+it('restarts a lost service, even after the connections were closed, but not for a call cut off by that', async () => {
   const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
   const hang: Behaviour = () => ask();
   const server = await hostileServer(resetAtOnce, page, resetAtOnce, page, hang);
@@ -272,7 +272,7 @@ it('a service that is lost is started again, also after the connections were clo
   expect(recoveries).toBe(2);
 });
 
-it('stops reading a key once the last call that waits for it is stopped (V14)', async () => {
+it('stops reading a key once the last call waiting for it is stopped (V14)', async () => {
   const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
   const apiKey = async (signal: AbortSignal): Promise<string> => {

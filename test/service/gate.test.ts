@@ -24,14 +24,14 @@ function gateOn(clock: ManualClock = manualClock()) {
 }
 
 describe('an open gate', () => {
-  it('lets everything through at once', async () => {
+  it('lets everything pass at once', async () => {
     const { through, send } = gateOn();
     for (const name of ['a', 'b', 'c']) send(name);
     await flush();
     expect(through).toEqual(['a', 'b', 'c']);
   });
 
-  it('stays open after any number of failures of one operation, or of several with a good answer in between', () => {
+  it('stays open after failures of one operation, or of several with a success in between', () => {
     const { gate } = gateOn();
     for (let round = 0; round < 5; round += 1) {
       failEach(gate, ['a', 'a', 'a', 'b', 'a']);
@@ -50,7 +50,7 @@ it('wakes nobody if nobody waits', () => {
   expect(abort).not.toHaveBeenCalled();
 });
 
-it('leaves nothing on the signal of whoever has passed, or was too late', async () => {
+it('leaves no listener on the signal of a caller that has passed, or was too late', async () => {
   const { gate, clock, through, send } = gateOn();
   const { signal } = new AbortController();
   gate.limit(1_000);
@@ -62,7 +62,7 @@ it('leaves nothing on the signal of whoever has passed, or was too late', async 
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
-it('a gate that has just opened lets through whoever waits no longer', async () => {
+it('lets calls that no longer wait pass when it has just opened', async () => {
   const { gate, clock, through, send } = gateOn();
   gate.limit(1_000);
   const opens = clock.monotonic() + gate.remaining();
@@ -72,7 +72,7 @@ it('a gate that has just opened lets through whoever waits no longer', async () 
   expect(through).toEqual(['a']);
 });
 
-it('a gate that closes for longer lets go at once of those who would wait in vain', async () => {
+it('releases calls at once that would wait in vain if it closes for longer', async () => {
   const { gate, clock, through, send } = gateOn();
   gate.limit(1_000);
   send('a', { endsAt: clock.monotonic() + 5_000 });
@@ -84,8 +84,8 @@ it('a gate that closes for longer lets go at once of those who would wait in vai
   expect(through).toEqual(['a is too late', 'b']);
 });
 
-describe('a host that fails', () => {
-  it('is failing after the wait as well, until it answers', async () => {
+describe('a failing host', () => {
+  it('stays failing after the wait, until it answers', async () => {
     const { gate, clock } = gateOn();
     failEach(gate);
     expect(gate.state()).toMatchObject({ kind: 'limited', reason: 'failing' });
@@ -95,7 +95,7 @@ describe('a host that fails', () => {
     expect(gate.state()).toEqual({ kind: 'open' });
   });
 
-  it('is failing once it cannot be reached, but holds nothing back', async () => {
+  it('is failing once it is unreachable, but blocks nothing', async () => {
     const { gate, through, send } = gateOn();
     gate.unreachable();
     expect(gate.state()).toEqual({ kind: 'open', failing: true });
@@ -139,7 +139,7 @@ describe('a gate closed by a rate limit', () => {
     },
   );
 
-  it('also says what the host asks for if another request was told to wait as long as the gate stays closed', () => {
+  it('also says what the host asks for if another request must wait as long as the gate stays closed', () => {
     const { gate, clock } = gateOn();
     gate.limit(59_000);
     gate.limit(3_600_000);
@@ -147,7 +147,7 @@ describe('a gate closed by a rate limit', () => {
     expect(gate.state()).toEqual({ kind: 'limited', reason: 'rate_limit', until, requestedUntil });
   });
 
-  it('names no longer wait that the host asks for unless the host asks for one, while time passes (B6)', () => {
+  it('reports a longer wait only if the host asks for one, as time passes (B6)', () => {
     let reads = 0;
     const passing = { ...manualClock(), monotonic: () => (reads += 1) };
     const failing = new RateLimitGate(passing);
@@ -186,7 +186,7 @@ describe('a gate closed by a rate limit', () => {
     expect(gate.remaining()).toBe(10_000);
   });
 
-  it('does not care when the clock of the machine is set', async () => {
+  it('is unaffected by changes of the system clock', async () => {
     const { gate, clock, through, send } = gateOn();
     gate.limit(5_000);
     send('a');
@@ -198,7 +198,7 @@ describe('a gate closed by a rate limit', () => {
     expect(through).toEqual(['a']);
   });
 
-  it('backs off by itself, longer each time, if the host names no time', () => {
+  it('backs off by itself, longer each time, if the host gives no time', () => {
     const { gate } = gateOn();
     const waits: number[] = [];
     for (let round = 0; round < 6; round += 1) {
@@ -210,7 +210,7 @@ describe('a gate closed by a rate limit', () => {
 });
 
 describe('when it opens', () => {
-  it('lets the next one go when the one before was answered well', async () => {
+  it('lets the next one pass after a success', async () => {
     const { gate, clock, through, send } = gateOn();
     gate.limit(1_000);
     for (const name of ['a', 'b', 'c']) send(name);
@@ -224,7 +224,7 @@ describe('when it opens', () => {
     expect(through).toEqual(['a', 'b', 'c']);
   });
 
-  it('lets nobody follow the first one while its answer is awaited, for up to 10 s', async () => {
+  it('lets nobody follow the first one while its answer is pending, for up to 10 s', async () => {
     const { gate, clock, through, send } = gateOn();
     gate.limit(1_000);
     for (const name of ['a', 'b', 'c']) send(name);
@@ -249,7 +249,7 @@ describe('when it opens', () => {
   it.each([
     [0, 75],
     [0.5, 100],
-  ])('lets the others go one by one, spread by a random share (%d), if the first one fails', async (random, ms) => {
+  ])('lets the others pass one by one, spread by a random share (%d), if the first one fails', async (random, ms) => {
     const { gate, clock, through, send } = gateOn({ ...manualClock(), random: () => random });
     gate.limit(1_000);
     for (const name of ['a', 'b', 'c']) send(name);
@@ -263,7 +263,7 @@ describe('when it opens', () => {
     expect(through).toEqual(['a', 'b', 'c']);
   });
 
-  it('closes for all of them again when the first one is limited again', async () => {
+  it('closes for all of them again when the first one hits the limit again', async () => {
     const { gate, clock, through, send } = gateOn();
     gate.limit(1_000);
     for (const name of ['a', 'b', 'c']) send(name);
@@ -275,7 +275,7 @@ describe('when it opens', () => {
     expect(through).toEqual(['a', 'b']);
   });
 
-  it('puts those who come later at the end of the line', async () => {
+  it('queues later ones at the end', async () => {
     const { gate, clock, through, send } = gateOn();
     gate.limit(1_000);
     for (const name of ['a', 'b']) send(name);
@@ -290,7 +290,7 @@ describe('when it opens', () => {
     expect(through).toEqual(['a', 'b', 'late']);
   });
 
-  it('lets what the user waits for go before the polls', async () => {
+  it('lets what the user waits for pass before polls', async () => {
     const { gate, clock, through, send } = gateOn();
     gate.limit(1_000);
     send('poll 1', { background: true });
@@ -304,7 +304,7 @@ describe('when it opens', () => {
     expect(through).toEqual(['action 1', 'action 2', 'poll 1', 'poll 2']);
   });
 
-  it('lets them go one by one even if an earlier request was answered well while it was closed', async () => {
+  it('lets them pass one by one even if an earlier request succeeded while it was closed', async () => {
     const { gate, clock, through, send } = gateOn();
     gate.limit(1_000);
     gate.succeeded();
@@ -318,7 +318,7 @@ describe('when it opens', () => {
     expect(through).toEqual(['a', 'b', 'c']);
   });
 
-  it('lets requests go one by one until one was answered well', async () => {
+  it('lets requests pass one by one until one succeeds', async () => {
     const { gate, clock, through, send } = gateOn();
     gate.limit(1_000);
     await clock.advance(1_000);
@@ -336,7 +336,7 @@ describe('when it opens', () => {
 });
 
 describe('a waiting call', () => {
-  it('leaves the line when it is not wanted any more', async () => {
+  it('leaves the queue when it is no longer needed', async () => {
     const { gate, clock, through, send } = gateOn();
     gate.limit(10_000);
     const controller = new AbortController();
@@ -350,7 +350,7 @@ describe('a waiting call', () => {
     expect(through).toEqual(['a', 'b']);
   });
 
-  it('is longer than a minute only for polls: nobody waits in silence (B3)', async () => {
+  it('waits longer than a minute only for polls: nobody waits in silence (B3)', async () => {
     const { gate, through, send } = gateOn();
     gate.limit(60_000);
     send('waits');
@@ -361,7 +361,7 @@ describe('a waiting call', () => {
     expect(through).toEqual(['waits is too late', 'comes later is too late']);
   });
 
-  it('is not kept if the call would be over before the gate opens', async () => {
+  it('is rejected if it would end before the gate opens', async () => {
     const { gate, clock, through, send } = gateOn();
     gate.limit(10_000);
     send('a', { endsAt: 9_000 });
@@ -375,8 +375,8 @@ describe('a waiting call', () => {
   });
 });
 
-describe('a host that fails in several operations in a row', () => {
-  it('is given time, longer with each failure, and none after a good answer', async () => {
+describe('a host with several failing operations in a row', () => {
+  it('gets a pause, longer with each failure, and none after a success', async () => {
     const { gate, clock } = gateOn();
     const waits: number[] = [];
     for (const operation of ['a', 'b', 'c', 'a', 'a', 'd', 'b', 'a', 'a']) {
@@ -391,7 +391,7 @@ describe('a host that fails in several operations in a row', () => {
   });
 });
 
-it('a host whose service was started again is asked at once, unless it limits the rate', async () => {
+it('a host whose service was restarted is asked at once, unless under a rate limit', async () => {
   const { gate, through, send } = gateOn();
   failEach(gate);
   send('a');
@@ -403,8 +403,8 @@ it('a host whose service was started again is asked at once, unless it limits th
   expect(gate.remaining()).toBe(1_000);
 });
 
-describe('what a screen sees', () => {
-  it('is that it opens as the service behind it is started again', () => {
+describe('the gate on screen', () => {
+  it('opens when the service behind it is restarted', () => {
     const gates = new Gates(manualClock());
     const gate = gates.of('service.example');
     let calls = 0;
@@ -421,7 +421,7 @@ describe('what a screen sees', () => {
     expect(calls).toBe(2);
   });
 
-  it('is why it is closed, until when, and that it has opened', async () => {
+  it('shows why it is closed, until when, and that it has opened', async () => {
     const clock = manualClock();
     const gates = new Gates(clock);
     const monitor = gates.monitor(() => 'service.example');
@@ -441,7 +441,7 @@ describe('what a screen sees', () => {
     expect(calls).toBe(1);
   });
 
-  it('is nothing of another host', () => {
+  it('shows nothing of another host', () => {
     const gates = new Gates(manualClock());
     gates.of('storage.example').limit(1_000);
     expect(gates.monitor(() => 'service.example').state()).toEqual({ kind: 'open' });

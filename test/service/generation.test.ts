@@ -48,7 +48,7 @@ const askBenchmarks = 'GET /api/v1/benchmarks';
 const models = (row: object) => ({ [askModels]: json({ items: [row] }) });
 const benchmarks = (row: object) => ({ [askBenchmarks]: json({ items: [row] }) });
 
-describe('is found out', () => {
+describe('the generation', () => {
   it.each([
     ['document', 'getBenchmark', { bench_id: 'b', label: 'l' }],
     ['newest', 'getBenchmark', { bench_id: 'b', name: 'l' }],
@@ -56,7 +56,7 @@ describe('is found out', () => {
     [undefined, 'getBenchmark', null],
     [undefined, 'listBenchmarks', { items: [null] }],
     [undefined, 'getEvalRun', { label: 'l' }],
-  ] as const)('%s by the body of %s %j', (generation, operation, body) => {
+  ] as const)('%s is recognised by the body of %s %j', (generation, operation, body) => {
     expect(evidenceIn(operation, body)?.generation).toBe(generation);
   });
 
@@ -75,7 +75,7 @@ describe('is found out', () => {
     expect(saved.map(each => each?.generation)).toEqual(generation === undefined ? [] : [generation]);
   });
 
-  it('once in a session, by the first answer that shows it (V22)', async () => {
+  it('is found once in a session, by the first answer that shows it (V22)', async () => {
     const known = { ...models({ model_slug: 'm' }), ...benchmarks({ bench_id: 'b', name: 'l' }) };
     const { service, saved } = await serviceWith(known);
     await service.call('listBenchmarks', {});
@@ -84,7 +84,7 @@ describe('is found out', () => {
     expect(saved).toMatchObject([{ generation: 'newest', reason: 'its benchmarks have name in place of label' }]);
   });
 
-  it('is kept for the next start, until an answer shows another one', async () => {
+  it('is kept for the next start, until an answer shows another', async () => {
     const found: FoundGeneration = { generation: 'newest', reason: 'seen before', at: 5 };
     const saved: unknown[] = [];
     const memory = memoryOf(found, each => saved.push(each?.generation));
@@ -97,15 +97,15 @@ describe('is found out', () => {
     expect([service.generation.current, saved]).toEqual(['document', ['document']]);
   });
 
-  it('not if the profile says it', async () => {
+  it('is not detected if the profile sets it', async () => {
     const { service, saved } = await serviceWith(models({ base_model_slug: 'm' }), { generation: 'document' });
     await service.call('listSupportedTrainingModels');
     expect([service.generation.current, saved]).toEqual(['document', []]);
   });
 });
 
-describe('what the newest has moved', () => {
-  it('is asked for where it is, with the ids that its path has no place for', async () => {
+describe('what has moved in the newest generation', () => {
+  it('is requested at its path, with ids that have no place there in the body', async () => {
     const known = { [paths.newest.start]: started, [paths.newest.delete]: json({ eval_run_id: 'evr_1' }) };
     const { server, start, remove, sent } = await serviceWith(known, { generation: 'newest' });
     await start();
@@ -119,7 +119,7 @@ describe('what the newest has moved', () => {
     });
   });
 
-  it('is shown before it is sent as it will be sent', async () => {
+  it('is previewed as it will be sent', async () => {
     const { service } = await serviceWith({}, { generation: 'newest' });
     const [preview] = service.describe(({ call }) =>
       call('startEval', { params: { bench_id: 'b' }, body: { display_name: 'd', model_slug: 'm' } }),
@@ -143,7 +143,7 @@ describe('what the newest has moved', () => {
     expect(service.generation.current).toBe('newest');
   });
 
-  it('is assumed to be where the document has it, if no answer shows more', async () => {
+  it('is assumed to be where the document has it, if no answer shows otherwise', async () => {
     const { start, sent } = await serviceWith({ [paths.document.start]: started });
     await start();
     expect(sent()).toEqual([askModels, askBenchmarks, paths.document.start]);
@@ -157,7 +157,7 @@ describe('what the newest has moved', () => {
     ['it was refused for its content', refusal(422, 'invalid_request_error', 'validation_error'), {}],
     ['the profile says which it is', noRoute, { generation: 'document' }],
     ['the profile says where it is', noRoute, { assumptions: { 'path.startEval': '/v2/{bench_id}/go' } }],
-  ])('is never sent to a second path, though %s (V32)', async (_, answer, options) => {
+  ])('is never sent to a second path, even if %s (V32)', async (_, answer, options) => {
     const server = await hostileServer(answer);
     const { service } = serviceAt(server.url, { generation: undefined, ...options });
     await errorOf(service.call('startEval', { params: { bench_id: 'b' }, body: { display_name: 'd' } }));
@@ -169,7 +169,7 @@ describe('what the newest has moved', () => {
     ['the document', {}, true],
     ['the profile', { generation: 'document' }, false],
     ['a setting', { assumptions: { 'path.deleteEvalRun': '/eval/{bench_id}/{eval_run_id}' } }, false],
-  ])('may be at its other path, where %s says the first (A8)', async (_, options, hasOther) => {
+  ])('may be at its other path, if %s rules out the first (A8)', async (_, options, hasOther) => {
     const { service, sent } = await serviceWith({ [paths.newest.delete]: started }, options);
     const params = { bench_id: 'b', eval_run_id: 'evr_1' };
     await service.call('deleteEvalRun', { params }, { otherPath: true }).catch(() => {});
@@ -186,14 +186,14 @@ describe('what the newest has moved', () => {
     expect(sent()).toEqual([paths.newest.start, askModels, paths.document.start]);
   });
 
-  it('is not sent if the question before it shows that no request is answered', async () => {
+  it('is not sent if the read before it shows that no request is answered', async () => {
     const denied = refusal(401, 'authentication_error', 'invalid_api_key');
     const { start, sent } = await serviceWith({ [askModels]: denied, [paths.document.start]: started });
     expect(await errorOf(start())).toMatchObject({ kind: 'authentication' });
     expect(sent()).toEqual([askModels]);
   });
 
-  it('nor is anything asked for a request that is refused here', async () => {
+  it('is not looked for if the request is refused locally', async () => {
     const { service, sent } = await serviceWith({}, { readOnly: true });
     const input = { params: { bench_id: 'b' }, body: { display_name: 'd' } };
     expect(await errorOf(service.call('startEval', input))).toMatchObject({ kind: 'read_only' });
@@ -201,7 +201,7 @@ describe('what the newest has moved', () => {
   });
 });
 
-describe('a path that is not there is named, with what says that it should be', () => {
+describe('a missing path is named, with its source', () => {
   it.each<[string, Partial<ServiceOptions>, string[]]>([
     [
       'the profile’s generation',
@@ -234,7 +234,7 @@ describe('a path that is not there is named, with what says that it should be', 
     expect(error).toMatchObject({ noSuchPath: true, status: 404 });
   });
 
-  it('a set path of an operation that a service may lack', async () => {
+  it('names the configured path of an optional operation', async () => {
     const { service } = await serviceWith({}, { assumptions: { 'path.listTrajectories': '/api/v2/trajectories' } });
     const error = await errorOf(service.call('listTrajectories', {}));
     expect(String(error)).toContain('assumptions.path.listTrajectories');
@@ -242,8 +242,8 @@ describe('a path that is not there is named, with what says that it should be', 
   });
 });
 
-describe('a set path', () => {
-  it('that leaves out an id which the newest has in its body sends it there', async () => {
+describe('a configured path', () => {
+  it('without an id that the newest generation has in the body sends it there', async () => {
     const { server, start } = await serviceWith(
       { 'POST /api/v2/evaluations': started },
       { assumptions: { 'path.startEval': '/api/v2/evaluations' } },
@@ -256,7 +256,7 @@ describe('a set path', () => {
     ['path.deleteEvalRun', '/api/v1/eval/{bench_id}', '{eval_run_id}'],
     ['path.getEvalRun', '/api/v1/eval', '{eval_run_id}'],
     ['path.ingestBenchmark', '/api/v1/ingest', '{bench_id}'],
-  ])('%s that leaves out what nothing else says is refused', (name, path, missing) => {
+  ])('%s without an id that nothing else contains is refused', (name, path, missing) => {
     expect(() => serviceAt('http://127.0.0.1:9', { assumptions: { [name]: path } })).toThrow(
       expect.objectContaining({ code: 'assumptions_invalid', message: expect.stringContaining(missing) }),
     );
@@ -282,7 +282,7 @@ describe('the agent of the profile', () => {
     expect(JSON.parse(server.requests[1]?.body ?? '')).toEqual({ dataset: 'd', trajectories: [], ...fields });
   });
 
-  it('gives way to the one of the call', async () => {
+  it('gives way to the agent of the call', async () => {
     const server = await hostileServer(answers);
     const { service } = serviceAt(server.url, { agent: 'agent_7' });
     await service.call('ingestBenchmark', { params: { bench_id: 'b' }, query: { agent_id: 'mine' }, body: {} });

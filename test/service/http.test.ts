@@ -32,7 +32,7 @@ describe('rate limits and overload', () => {
     [429, { 'retry-after-ms': '70' }, [70]],
     [503, { 'retry-after': 'nonsense' }, [438]],
     [429, {}, [438]],
-  ])('%i with %o is tried again after what it asks', async (status, headers, expected) => {
+  ])('retries %i with %o after the requested wait', async (status, headers, expected) => {
     const server = await hostileServer(refusal(status, 'rate_limit_error', 'rate_limited', {}, headers), emptyPage);
     const { service, waits } = serviceAt(server.url);
     await service.call('listBenchmarks');
@@ -52,7 +52,7 @@ describe('rate limits and overload', () => {
     expect(waits[0]).toBeLessThanOrEqual(30_000);
   });
 
-  it('gives up at once where the wait is longer than a minute, and says so', async () => {
+  it('gives up at once if the wait is longer than a minute, and says so', async () => {
     const server = await hostileServer(refusal(429, 'rate_limit_error', 'rate_limited', {}, { 'retry-after': '3600' }));
     const { service } = serviceAt(server.url);
     await expect(service.call('listBenchmarks')).rejects.toMatchObject({
@@ -66,7 +66,7 @@ describe('rate limits and overload', () => {
   it.each([
     ['rate_limited', 'it says rate_limited.'],
     ['service_unavailable', 'it says service_unavailable. The service failed.'],
-  ])('says of a poll answered %s what happened, and not when to try again', async (code, message) => {
+  ])('says what happened to a poll answered %s, but not when to retry', async (code, message) => {
     const server = await hostileServer(refusal(503, 'api_error', code, {}, { 'retry-after': '3600' }));
     const { service } = serviceAt(server.url);
     await expect(service.background.call('listBenchmarks')).rejects.toMatchObject({ retryAfterMs: 3_600_000, message });
@@ -85,7 +85,7 @@ describe('rate limits and overload', () => {
     ]);
   });
 
-  it('does as the service says about retries, both ways', async () => {
+  it('follows the service about retries, both ways', async () => {
     const no = await hostileServer(
       refusal(503, 'api_error', 'service_unavailable', {}, { 'service-should-retry': 'false' }),
     );
@@ -103,7 +103,7 @@ describe('rate limits and overload', () => {
     expect(write.requests).toHaveLength(1);
   });
 
-  it('stops adding retries once the budget of the host is spent', async () => {
+  it('stops retrying once the budget of the host is spent', async () => {
     const server = await hostileServer(refusal(503, 'api_error', 'service_unavailable'));
     const { service } = serviceAt(server.url);
     for (let call = 0; call < 6; call += 1) await errorOf(service.call('listBenchmarks'));
@@ -123,19 +123,19 @@ describe('rate limits and overload', () => {
 });
 
 describe('lost connections', () => {
-  it('reads again after a reset before the answer', async () => {
+  it('retries a read after a reset before the answer', async () => {
     const server = await hostileServer(resetAtOnce, emptyPage);
     await serviceAt(server.url).service.call('listBenchmarks');
     expect(server.requests).toHaveLength(2);
   });
 
-  it('reads again after a reset in the middle of the response', async () => {
+  it('retries a read after a reset in the middle of the response', async () => {
     const server = await hostileServer(resetAfter('{"items": ['), emptyPage);
     await serviceAt(server.url).service.call('listBenchmarks');
     expect(server.requests).toHaveLength(2);
   });
 
-  it('says where it was lost', async () => {
+  it('says where the connection was lost', async () => {
     const before = await hostileServer(resetAtOnce);
     await expect(serviceAt(before.url).service.call('listBenchmarks')).rejects.toMatchObject({
       name: 'NetworkError',
@@ -153,7 +153,7 @@ describe('lost connections', () => {
     });
   });
 
-  it('does not repeat a write whose answer was lost, and says that it may have happened', async () => {
+  it('does not retry a write whose answer was lost, and says that it may have happened', async () => {
     const server = await hostileServer(resetAtOnce);
     const error = await errorOf(
       serviceAt(server.url).service.call('createSecret', { body: { name: 'TOKEN', value: 'hunter2' } }),
@@ -164,7 +164,7 @@ describe('lost connections', () => {
   });
 
   it.each(['startEval', 'startTraining', 'startDeployment', 'uploadTrajectories', 'logReward'] as const)(
-    'does not repeat %s, because the document promises nothing about keys (C3, V8)',
+    'does not retry %s, as the document promises nothing about keys (C3, V8)',
     async operation => {
       const inputs = {
         startEval: { params: { bench_id: 'b1' }, body: start },
@@ -180,7 +180,7 @@ describe('lost connections', () => {
     },
   );
 
-  it('repeats an upload whose trajectories all have a trace id once the service has skipped stored ones (V8, A5)', async () => {
+  it('retries an upload with a trace id for every trajectory once the service has skipped stored ones (V8, A5)', async () => {
     const server = await hostileServer(resetAtOnce, json({ uploaded: 1 }));
     const saved: unknown[] = [];
     const memory = () => ({
@@ -197,7 +197,7 @@ describe('lost connections', () => {
     expect([service.skipsStored(true), saved]).toEqual([false, [true, false]]);
   });
 
-  it('repeats a start once the service has shown that it honours the key (C3)', async () => {
+  it('retries a start once the service has shown that it honours the key (C3)', async () => {
     const replayed = json({ eval_run_id: 'evr_1' }, 200, { 'Idempotent-Replayed': 'true' });
     const server = await hostileServer(replayed, resetAtOnce, aStart);
     const { service } = serviceAt(server.url);
@@ -207,7 +207,7 @@ describe('lost connections', () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  it('does not repeat a start after one that was simply accepted (C3)', async () => {
+  it('does not retry a start after one that was simply accepted (C3)', async () => {
     const server = await hostileServer(aStart, resetAtOnce);
     const { service } = serviceAt(server.url);
     const again = () => service.call('startEval', { params: { bench_id: 'b1' }, body: start });
@@ -215,14 +215,14 @@ describe('lost connections', () => {
     expect(await errorOf(again())).toMatchObject({ outcomeUnknown: true, attempts: 1 });
   });
 
-  it('repeats a start whose rate is limited, whatever the service does with keys (C3)', async () => {
+  it('retries a start under a rate limit, whatever the service does with keys (C3)', async () => {
     const limited = refusal(429, 'rate_limit_error', 'rate_limited', {}, { 'retry-after-ms': '1' });
     const server = await hostileServer(limited, aStart);
     await serviceAt(server.url).service.call('startEval', { params: { bench_id: 'b1' }, body: start });
     expect(server.requests).toHaveLength(2);
   });
 
-  it('repeats a start where the profile says that keys are honoured, with the same key', async () => {
+  it('retries a start with the same key if the profile says that keys are honoured', async () => {
     const server = await hostileServer(resetAtOnce, resetAfter('{'), aStart);
     const assumptions = { honoursIdempotencyKey: 'yes' };
     await serviceAt(server.url, { assumptions }).service.call('startEval', { params: { bench_id: 'b1' }, body: start });
@@ -232,7 +232,7 @@ describe('lost connections', () => {
     expect(new Set(keys).size).toBe(1);
   });
 
-  it('keeps the doubt about a start when a later attempt does not get through', async () => {
+  it('keeps the doubt about a start when a later attempt fails', async () => {
     const server = await hostileServer(
       resetAtOnce,
       refusal(429, 'rate_limit_error', 'rate_limited', {}, { 'x-should-retry': 'false' }),
@@ -247,7 +247,7 @@ describe('lost connections', () => {
     expect(error).toMatchObject({ kind: 'rate_limit', outcomeUnknown: true, idempotencyKey: 'mine', attempts: 2 });
   });
 
-  it('leaves open whether a 404 on the second deletion means that the first succeeded (A8)', async () => {
+  it('leaves open if a 404 on the second deletion means that the first succeeded (A8)', async () => {
     const gone = refusal(404, 'invalid_request_error', 'resource_not_found');
     const server = await hostileServer(resetAtOnce, gone);
     await expect(
@@ -266,7 +266,7 @@ describe('lost connections', () => {
     });
   });
 
-  it('reports a refused connection, tried again because nothing was sent', async () => {
+  it('reports a refused connection after retries, as nothing was sent', async () => {
     const { service, waits } = serviceAt('http://127.0.0.1:1');
     const error = await errorOf(service.call('createSecret', { body: { name: 'a', value: 'b' } }));
     expect(error).toBeInstanceOf(NetworkError);
@@ -277,7 +277,7 @@ describe('lost connections', () => {
     expect(waits).toHaveLength(2);
   });
 
-  it('keeps its connections', async () => {
+  it('reuses its connections', async () => {
     const server = await hostileServer(emptyPage);
     const { service } = serviceAt(server.url);
     for (let call = 0; call < 5; call += 1) await service.call('listBenchmarks');
@@ -287,7 +287,7 @@ describe('lost connections', () => {
     expect(server.connections()).toBe(2);
   });
 
-  it('makes at most eight connections for reads, and neither streams nor writes wait for them', async () => {
+  it('opens at most eight connections for reads, and neither streams nor writes wait for them', async () => {
     const held = Promise.withResolvers<void>();
     const wait: Behaviour = async (response, request) => {
       if (request.url.startsWith('/v1/')) return open(['data: [DONE]\n\n'])(response, request);
@@ -313,7 +313,7 @@ describe('lost connections', () => {
 describe('silence', () => {
   const brief = { timeouts: { silenceMs: 60 } };
 
-  it('gives up on a server that takes the request and says nothing', async () => {
+  it('gives up on a server that accepts the request and never answers', async () => {
     const server = await hostileServer(silent);
     await expect(serviceAt(server.url, brief).service.call('listBenchmarks')).rejects.toMatchObject({
       name: 'TimeoutError',
@@ -332,7 +332,7 @@ describe('silence', () => {
     });
   });
 
-  it('bears a trickle that lasts longer than the silence allowed, and ends it at the deadline', async () => {
+  it('accepts a trickle that lasts longer than the allowed silence, and ends it at the deadline', async () => {
     const trickle =
       (parts: number): Behaviour =>
       response => {
@@ -359,7 +359,7 @@ describe('silence', () => {
     });
   });
 
-  it('gives up on a connection that is never made', async () => {
+  it('gives up on a connection that is never established', async () => {
     // Accepts the connection, and never speaks TLS.
     const sockets = new Set<{ destroy: () => void }>();
     const mute = createRawServer(socket => void sockets.add(socket));
@@ -376,13 +376,13 @@ describe('silence', () => {
   });
 });
 
-describe('a record of another id than was asked for', () => {
+describe('a record with another id than the requested one', () => {
   const runOf = async (answer: unknown, eval_run_id = 'evr_1') => {
     const { service } = serviceAt((await hostileServer(json(answer))).url);
     return service.call('getEvalRun', { params: { eval_run_id } });
   };
 
-  it('is an error that says both ids', async () => {
+  it('is an error with both ids', async () => {
     const error = await errorOf(runOf({ eval_run_id: 'evr_2', status: 'completed' }));
     expect(error).toBeInstanceOf(ResponseError);
     expect(error).toMatchObject({
@@ -396,7 +396,7 @@ describe('a record of another id than was asked for', () => {
     });
   });
 
-  it('is none where the id is spelled in another case, is a number, or is not repeated', async () => {
+  it('is accepted if the id differs in case, is a number, or is absent', async () => {
     const uuid = '9B2F6C1E-0000-4000-8000-00000000ABCD';
     await expect(runOf({ eval_run_id: uuid.toLowerCase() }, uuid)).resolves.toMatchObject({});
     const { service } = serviceAt((await hostileServer(json({ checkpoint_id: 'c', step_index: 4 }))).url);
@@ -405,7 +405,7 @@ describe('a record of another id than was asked for', () => {
   });
 });
 
-describe('answers that are none', () => {
+describe('invalid answers', () => {
   it.each<[string, Behaviour, string, string]>([
     [
       'HTML instead of JSON',
@@ -443,7 +443,7 @@ describe('answers that are none', () => {
     ['[{"step": 1, "trainer_reward": 1}, {"step": 2, "trainer_reward": NaN}]', 'it has NaN as trainer_reward, which'],
     ['[{"step": 1, "trainer_reward": 1}, {"step": 2, "parts": [NaN]}]', 'it has NaN, which'],
     ['[{"step": 1, "trainer_reward": 1}, {"step": 2, "trainer_re', 'is incomplete JSON'],
-  ])('%s, whose rows are taken as they arrive', async (rows, words) => {
+  ])('%s, whose rows are read as they arrive', async (rows, words) => {
     const [first = '', second = ''] = rows.split(/(?<=, )(?=\{"step": 2)/);
     const server = await hostileServer(response => {
       response.writeHead(200, { 'content-type': 'application/json' });
@@ -456,7 +456,7 @@ describe('answers that are none', () => {
     expect((error as Error).message).toContain(words);
   });
 
-  it('says of a write that it was accepted all the same', async () => {
+  it('to a write say that it was accepted all the same', async () => {
     const server = await hostileServer(text('{"secret": {"sec', 201));
     await expect(
       serviceAt(server.url).service.call('createSecret', { body: { name: 'a', value: 'b' } }),
@@ -467,7 +467,7 @@ describe('answers that are none', () => {
     });
   });
 
-  it('reads an empty answer as the ids of the request', async () => {
+  it('may be empty, and then have the ids of the request', async () => {
     const server = await hostileServer(response => void response.writeHead(204).end());
     await expect(
       serviceAt(server.url).service.call('undeploy', { params: { deployment_id: 'dep_1' } }),
@@ -476,7 +476,7 @@ describe('answers that are none', () => {
     });
   });
 
-  it('keeps unknown statuses and extra fields, and the good rows next to a bad one', async () => {
+  it('keep unknown statuses and extra fields, and the valid rows next to an invalid one', async () => {
     const run = { eval_run_id: 'evr_1', status: 'hibernating', mood: { good: true } };
     const server = await hostileServer(json({ items: [run, { status: 'no id' }, 7], has_more: false }));
     const { service } = serviceAt(server.url);
@@ -490,14 +490,14 @@ describe('answers that are none', () => {
     });
   });
 
-  it('reads ten megabytes', async () => {
+  it('of ten megabytes are read', async () => {
     const content = 'x'.repeat(10 * 1024 * 1024);
     const server = await hostileServer(json({ trajectory_id: 't', steps: [{ messages: [{ content }] }] }));
     const trajectory = await serviceAt(server.url).service.call('getTrajectory', { params: { trajectory_id: 't' } });
     expect(trajectory.steps?.[0]?.messages?.[0]?.content).toHaveLength(content.length);
   });
 
-  it('reads no more than the limit, announced or not, compressed or not', async () => {
+  it('are read up to the limit, announced or not, compressed or not', async () => {
     const large = JSON.stringify({ trajectory_id: 't', error: 'x'.repeat(300_000) });
     const packed = gzipSync(large);
     const behaviours: Behaviour[] = [
@@ -515,7 +515,7 @@ describe('answers that are none', () => {
     }
   });
 
-  it('is not brought down by deep nesting in an error', async () => {
+  it('with deep nesting do not break an error', async () => {
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
     const server = await hostileServer(
       text(`{"error": {"type": "api_error", "message": "no", "context": {"a": ${deep}}}}`, 400),
@@ -525,7 +525,7 @@ describe('answers that are none', () => {
 });
 
 describe('redirects', () => {
-  it.each([300, 301, 302, 303, 307, 308])('%i to another origin carries nothing there', async status => {
+  it.each([300, 301, 302, 303, 307, 308])('to another origin carry nothing there: %i', async status => {
     const elsewhere = await hostileServer(emptyPage);
     const target = `${elsewhere.url}/stolen?signature=abc`;
     const server = await hostileServer(response => void response.writeHead(status, { location: target }).end());
@@ -546,7 +546,7 @@ describe('redirects', () => {
     expect(elsewhere.connections()).toBe(0);
   });
 
-  it.each([{}, { location: 'http://' }])('one without a valid address is said as that: %j', async headers => {
+  it.each([{}, { location: 'http://' }])('without a valid address are reported: %j', async headers => {
     const server = await hostileServer(response => void response.writeHead(307, headers).end());
     const error = await errorOf(serviceAt(server.url).service.call('listBenchmarks'));
     expect(error).toMatchObject({ code: 'redirected', status: 307, attempts: 1 });
@@ -565,7 +565,7 @@ describe('redirects', () => {
     });
 
   it.each([301, 302, 303, 307, 308])(
-    '%i on the same origin is followed once by a read, with its key (C8)',
+    'with %i on the same origin are followed once by a read, with its key (C8)',
     async status => {
       const server = await slashing(status, emptyPage);
       await serviceAt(server.url).service.call('listBenchmarks', { query: { limit: 50 } });
@@ -576,7 +576,7 @@ describe('redirects', () => {
     },
   );
 
-  it('a second redirect ends the call and names both paths (C8)', async () => {
+  it('end the call at the second one, naming both paths (C8)', async () => {
     const server = await hostileServer((response, request) => {
       response.writeHead(307, { location: `${request.url}x` }).end();
     });
@@ -587,7 +587,7 @@ describe('redirects', () => {
     );
   });
 
-  it('a write is only sent where it is redirected to if it cannot happen twice (C8)', async () => {
+  it('of a write are followed only if it cannot happen twice (C8)', async () => {
     const params = { bench_id: 'b1' };
     const server = await slashing(307, json({ eval_run_id: 'evr_1', row_deleted: true }));
     const { service } = serviceAt(server.url);
@@ -607,7 +607,7 @@ describe('redirects', () => {
     ]);
   });
 
-  it.each(['http://evil:secret@HOST', '//evil:secret@HOST'])('no user or password of %s is sent (C5)', async origin => {
+  it.each(['http://evil:secret@HOST', '//evil:secret@HOST'])('carry no user or password of %s (C5)', async origin => {
     const server = await hostileServer((response, request) => {
       const { url, headers } = request;
       if (url.endsWith('/')) return emptyPage(response, request);
@@ -624,7 +624,7 @@ describe('redirects', () => {
     ['%2e%2e/%2e%2e/%2e%2e/tenant-b/', 1],
     ['/tenant-a', 1],
     ['/tenant-a/other', 2],
-  ])('%s is only followed below a base URL with a path (C5)', async (location, requests) => {
+  ])('to %s are followed only below a base URL with a path (C5)', async (location, requests) => {
     const server = await hostileServer((response, request) =>
       request.url === '/tenant-a/api/v1/benchmarks'
         ? void response.writeHead(307, { location }).end()
@@ -641,20 +641,20 @@ describe('redirects', () => {
     else expect(error).toBeUndefined();
   });
 
-  it('304 is none (C5)', async () => {
+  it('do not include 304 (C5)', async () => {
     const server = await hostileServer(response => void response.writeHead(304, { location: '/elsewhere' }).end());
     const error = await errorOf(serviceAt(server.url).service.call('listBenchmarks'));
     expect(error).toMatchObject({ kind: 'api', status: 304, attempts: 1 });
     expect((error as Error).message).toBe('The service answered 304 Not Modified.');
   });
 
-  it('See Other may name the result of a write: its outcome is unknown (C8)', async () => {
+  it('with See Other may name the result of a write: its outcome is unknown (C8)', async () => {
     const server = await slashing(303, emptyPage);
     const call = serviceAt(server.url).service.call('startEval', { params: { bench_id: 'b1' }, body: start });
     expect(await errorOf(call)).toMatchObject({ code: 'redirected', attempts: 1, outcomeUnknown: true });
   });
 
-  it('is not asked again, whatever its headers want', async () => {
+  it('are not retried, whatever their headers ask', async () => {
     const headers = { location: 'https://elsewhere.example/', 'x-should-retry': 'true', 'retry-after': '1' };
     const server = await hostileServer(response => void response.writeHead(302, headers).end());
     await errorOf(serviceAt(server.url).service.call('listBenchmarks'));
@@ -673,7 +673,7 @@ describe('cancelling', () => {
     expect(server.connections()).toBe(0);
   });
 
-  it('closes the connection of a call under way', async () => {
+  it('closes the connection of a running call', async () => {
     const server = await hostileServer(silent);
     const { service } = serviceAt(server.url);
     const controller = new AbortController();
@@ -686,7 +686,7 @@ describe('cancelling', () => {
     await server.requests[0]?.closed;
   });
 
-  it('leaves the body of an error unread', async () => {
+  it('does not read the body of an error', async () => {
     const server = await hostileServer(response => {
       response.writeHead(400).flushHeaders();
     });
@@ -699,7 +699,7 @@ describe('cancelling', () => {
     expect(await errorOf(call)).toBeInstanceOf(CancelledError);
   });
 
-  it('distinguishes a signal that timed out from one that was aborted', async () => {
+  it('tells a timeout of the signal from an abort', async () => {
     const server = await hostileServer(silent);
     const { service } = serviceAt(server.url);
     const error = await errorOf(service.call('listBenchmarks', {}, { signal: AbortSignal.timeout(30) }));
@@ -720,8 +720,8 @@ describe('cancelling', () => {
   });
 });
 
-describe('what is refused before anything is sent', () => {
-  it('is what the contract does not allow, in words', async () => {
+describe('a request refused before it is sent', () => {
+  it('violates the contract, and says how', async () => {
     const server = await hostileServer(emptyPage);
     const { service } = serviceAt(server.url);
     const wrong: [Promise<unknown>, string | undefined, string][] = [
@@ -754,7 +754,7 @@ describe('what is refused before anything is sent', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('is a credential that cannot be read or sent', async () => {
+  it('has a credential that cannot be read or sent', async () => {
     const server = await hostileServer(emptyPage);
     const broken = serviceAt(server.url, { apiKey: async () => Promise.reject(new Error('the command failed.')) });
     await expect(broken.service.call('listBenchmarks')).rejects.toMatchObject({
@@ -771,7 +771,7 @@ describe('what is refused before anything is sent', () => {
   });
 });
 
-it('throws nothing but its own errors, each with the name of the operation', async () => {
+it('throws only its own errors, each with the name of the operation', async () => {
   const server = await hostileServer(resetAtOnce, text('<html>', 502), json({}, 404), text('nope', 418));
   const { service } = serviceAt(server.url);
   for (let call = 0; call < 4; call += 1) {
@@ -781,21 +781,21 @@ it('throws nothing but its own errors, each with the name of the operation', asy
   }
 });
 
-describe('an answer that no reader is made for (X11)', () => {
+describe('an answer without a reader (X11)', () => {
   const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
   const rowWith = (levels: number) => `{"items":[{"bench_id":"b","deep":${nested(levels)}}],"has_more":false}`;
 
   it.each([
     ['whole', nested(3_000_000)],
     ['in a field of a row', rowWith(50_000)],
-  ])('nested too deep, %s, is an error with advice', async (_, body) => {
+  ])('nested too deeply, %s, is an error with advice', async (_, body) => {
     const server = await hostileServer(text(body, 200, { 'content-type': 'application/json' }));
     const error = await errorOf(serviceAt(server.url).service.call('listBenchmarks'));
     expect(error).toMatchObject({ kind: 'response', code: 'answer_too_deep', attempts: 1 });
     expect((error as Error).message).toContain('nested deeper than 1000 levels');
   });
 
-  it('nested too deep in a step of a trajectory is an error with advice', async () => {
+  it('nested too deeply in a step of a trajectory is an error with advice', async () => {
     const body = `{"trajectory_id":"t","steps":[{"step_index":0},{"messages":[{"content":${nested(50_000)}}]}],"n":1}`;
     const server = await hostileServer(text(body, 200, { 'content-type': 'application/json' }));
     const params = { trajectory_id: 't' };
@@ -803,7 +803,7 @@ describe('an answer that no reader is made for (X11)', () => {
     expect(error).toMatchObject({ code: 'answer_too_deep' });
   });
 
-  it('nested as deep as allowed is read and can be printed', async () => {
+  it('nested up to the limit is read and can be printed', async () => {
     const server = await hostileServer(text(rowWith(900), 200, { 'content-type': 'application/json' }));
     const { items } = await serviceAt(server.url).service.call('listBenchmarks');
     expect(JSON.stringify(items)).toContain(nested(900));
@@ -827,13 +827,13 @@ describe('an answer that no reader is made for (X11)', () => {
     expect(server.requests[0]?.body).toContain(item);
   });
 
-  it('that redirects to a file names the kind of address', async () => {
+  it('that redirects to a file names the kind of URL', async () => {
     const server = await hostileServer(text('', 302, { location: 'file:///etc/passwd' }));
     const error = await errorOf(serviceAt(server.url).service.call('listBenchmarks'));
     expect((error as Error).message).toContain('redirects to an address that begins with file:.');
   });
 
-  it.each(['', 'Connection: Upgrade\r\nUpgrade: websocket\r\n'])('101 fails at once, with %j', async headers => {
+  it.each(['', 'Connection: Upgrade\r\nUpgrade: websocket\r\n'])('with 101 fails at once, with %j', async headers => {
     const server = await hostileServer(
       response => void response.socket?.write(`HTTP/1.1 101 Switching Protocols\r\n${headers}\r\n`),
     );

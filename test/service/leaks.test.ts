@@ -111,7 +111,7 @@ const parrots: [string, Parrot][] = [
   ['words in a stream', streamed(echo => `event: error\ndata: ${echo}\n\n`)],
 ];
 
-it.each(parrots)('%s: the error holds no credential', async (_, parrot) => {
+it.each(parrots)('%s: the error contains no credential', async (_, parrot) => {
   const server = await hostileServer((response, request) => parrot(sentText(server))(response, request));
   const { service, log, trace } = serviceAt(server.url, { timeouts: brief });
   for (const call of calls) expectNoLeak(await errorOf(call(service)));
@@ -123,7 +123,7 @@ it.each(parrots)('%s: the error holds no credential', async (_, parrot) => {
   expectClean(JSON.stringify(trace));
 });
 
-it('nor does what is refused, cancelled or out of time here', async () => {
+it('nor does an error for what is refused, cancelled or timed out here', async () => {
   const server = await hostileServer(silent);
   const { service } = serviceAt(server.url);
   expectNoLeak(await errorOf(service.call('createSecret', { body: { name: '', value } })));

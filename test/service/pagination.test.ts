@@ -43,13 +43,13 @@ it('continues after a page without a readable row', async () => {
   expect(await collect(scripted(page([], 'a', true, 2), page([1], null)).listing)).toEqual([1]);
 });
 
-it('asks for no page before it is needed', async () => {
+it('requests no page before it is needed', async () => {
   const { listing, asked } = scripted(page([1, 2], 'a'), page([3], null));
   for await (const { items } of listing) if (items.includes(2)) break;
   expect(asked).toHaveLength(1);
 });
 
-it('walks a service that sends envelopes, and one that sends a bare array', async () => {
+it('reads a service that sends envelopes, and one that sends a bare array', async () => {
   const rows = ['a', 'b', 'c'].map(bench_id => ({ bench_id }));
   const server = await hostileServer(
     json({ items: rows.slice(0, 2), has_more: true, next_cursor: 'next/page' }),

@@ -35,7 +35,7 @@ describe('the address', () => {
     expect(server.requests[0]?.headers.authorization).toBe(`Bearer ${inferenceToken}`);
   });
 
-  it('of the service in another spelling gets the key, where the profile has the service', async () => {
+  it('of the service in another spelling gets the key, if the profile has the service', async () => {
     const server = await hostileServer(answer);
     const { port } = new URL(server.url);
     const { service } = serviceAt(`http://localhost:${port}`);
@@ -53,7 +53,7 @@ describe('the address', () => {
     expect(other.requests[0]?.headers).not.toHaveProperty('authorization');
   });
 
-  it('of another origin that wants one is said to be that', async () => {
+  it('of another origin that requires one is reported', async () => {
     const server = await hostileServer(answer);
     const other = await hostileServer(refusal(401, 'authentication_error', 'authentication_required'));
     const error = await errorOf(answerAt(`${other.url}/p/dep_1`, serviceAt(server.url).service));
@@ -72,48 +72,42 @@ describe('the address', () => {
 it.each([
   [true, 'address_invalid'],
   [false, 'address_insecure'],
-])(
-  'an address without TLS is refused for that unless the profile allows it: %s, %s',
-  async (allowInsecureHttp, code) => {
-    const { service } = serviceAt('https://service.example', { allowInsecureHttp });
-    // Either way it is too far inside.
-    expect(await errorOf(answerAt('http://10.0.0.1/p/dep_1', service))).toMatchObject({ code });
-  },
-);
+])('is refused without TLS unless the profile allows it: %s, %s', async (allowInsecureHttp, code) => {
+  const { service } = serviceAt('https://service.example', { allowInsecureHttp });
+  // Either way it is too far inside.
+  expect(await errorOf(answerAt('http://10.0.0.1/p/dep_1', service))).toMatchObject({ code });
+});
 
-it.each(['inside', 'outside'])(
-  'a name that leads into the network of the user is refused, as the service is %s',
-  async where => {
-    const model = await hostileServer(answer);
-    const addresses = new Map([
-      ['rebound.invalid', '127.0.0.1'],
-      ['service.invalid', where === 'inside' ? '127.0.0.2' : '203.0.113.1'],
-    ]);
-    const lookup = vi.spyOn(dns, 'lookup').mockImplementation(((
-      name: string,
-      { all }: LookupOptions,
-      done: (...found: unknown[]) => void,
-    ) => {
-      const address = addresses.get(name);
-      return all ? done(null, [{ address, family: 4 }]) : done(null, address, 4);
-    }) as never);
-    onTestFinished(() => lookup.mockRestore());
-    const { service } = serviceAt('https://service.invalid', { allowInsecureHttp: true });
-    const asking = answerAt(model.url.replace('127.0.0.1', 'rebound.invalid'), service);
-    if (where === 'inside') {
-      expect(await asking).toBe('hi');
-      return;
-    }
-    expect(await errorOf(asking)).toMatchObject({
-      code: 'address_invalid',
-      message: expect.stringMatching(
-        /leads to rebound\.invalid:\d+ \(this machine\), further inside your network than the service itself\. Nothing/,
-      ),
-      attempts: 1,
-    });
-    expect(model.connections()).toBe(0);
-  },
-);
+it.each(['inside', 'outside'])('that leads into the user’s network is refused, as the service is %s', async where => {
+  const model = await hostileServer(answer);
+  const addresses = new Map([
+    ['rebound.invalid', '127.0.0.1'],
+    ['service.invalid', where === 'inside' ? '127.0.0.2' : '203.0.113.1'],
+  ]);
+  const lookup = vi.spyOn(dns, 'lookup').mockImplementation(((
+    name: string,
+    { all }: LookupOptions,
+    done: (...found: unknown[]) => void,
+  ) => {
+    const address = addresses.get(name);
+    return all ? done(null, [{ address, family: 4 }]) : done(null, address, 4);
+  }) as never);
+  onTestFinished(() => lookup.mockRestore());
+  const { service } = serviceAt('https://service.invalid', { allowInsecureHttp: true });
+  const asking = answerAt(model.url.replace('127.0.0.1', 'rebound.invalid'), service);
+  if (where === 'inside') {
+    expect(await asking).toBe('hi');
+    return;
+  }
+  expect(await errorOf(asking)).toMatchObject({
+    code: 'address_invalid',
+    message: expect.stringMatching(
+      /leads to rebound\.invalid:\d+ \(this machine\), further inside your network than the service itself\. Nothing/,
+    ),
+    attempts: 1,
+  });
+  expect(model.connections()).toBe(0);
+});
 
 describe('the way to a model', () => {
   const test = { deployment_id: 'dep_1', model_slug: 'talker', is_active: false };

@@ -21,7 +21,7 @@ describe('the preview of a call', () => {
     ['deleteEvalRun', { params: { bench_id: 'b', eval_run_id: 'e' } }],
     ['cancelTraining', { params: { training_run_id: 't' } }],
     ['buildBenchmarkImages', { params: { bench_id: 'b' } }],
-  ])('%s is what arrives at the service', async (operation, input) => {
+  ])('%s matches what arrives at the service', async (operation, input) => {
     const server = await hostileServer(json({}));
     const { service } = serviceAt(`${server.url}/prefix/`, { assumptions: renamed });
     const preview = service.preview(operation, input);
@@ -37,7 +37,7 @@ describe('the preview of a call', () => {
     expect(JSON.stringify(preview)).not.toMatch(new RegExp(`${apiKey}|${inferenceToken}`));
   });
 
-  it('shows no value of a secret', () => {
+  it('shows no secret values', () => {
     const { service } = serviceAt('https://service.example');
     const preview = service.preview('createSecret', { body: { name: 'TOKEN', value: 'hunter2' } });
     expect(preview).toEqual({
@@ -48,7 +48,7 @@ describe('the preview of a call', () => {
     });
   });
 
-  it('shows input that is not complete as far as it goes', () => {
+  it('shows incomplete input as far as it goes', () => {
     const assumptions = new Assumptions({ 'startEval.model_slug': 'base_model_slug' });
     const show = (input: object) => describeRequest(endpoints.startEval as Endpoint, input, assumptions);
     const start = { operation: 'startEval', method: 'POST' };

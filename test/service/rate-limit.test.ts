@@ -53,7 +53,7 @@ async function settled(server: HostileServer): Promise<number> {
 }
 
 describe('after a 429', () => {
-  it('thirty pollers send nothing before its time, and then one by one', async () => {
+  it('holds thirty pollers back, and then lets them pass one by one', async () => {
     const at = await setting(limited({ 'retry-after': '12' }));
     const { server, service, clock } = at;
     await meetLimit(at);
@@ -72,7 +72,7 @@ describe('after a 429', () => {
     expect(server.connections()).toBeLessThanOrEqual(2);
   });
 
-  it('that is met again by the first of them, none of the others is released', async () => {
+  it('releases none of the others if the first of them gets another', async () => {
     const at = await setting(limited({ 'retry-after': '2' }), limited({ 'retry-after': '20' }));
     const { server, service, clock } = at;
     await meetLimit(at);
@@ -86,7 +86,7 @@ describe('after a 429', () => {
     await Promise.all(polls);
   });
 
-  it('actions, pages, chat and uploads wait as well', async () => {
+  it('actions, pages, chat and uploads wait too', async () => {
     const at = await setting(limited({ 'retry-after': '12' }));
     const { server, service, clock } = at;
     await meetLimit(at);
@@ -118,7 +118,7 @@ describe('after a 429', () => {
     expect(storage.requests).toHaveLength(1);
   });
 
-  it('another service of the process waits with it, if they share their gates', async () => {
+  it('another service of the process waits too, if they share their gates', async () => {
     const server = await hostileServer(limited({ 'retry-after': '12' }), page);
     const clock = manualClock();
     const gates = new Gates(clock);
@@ -150,7 +150,7 @@ describe('after a 429', () => {
 describe('a 503 that asks to wait an hour', () => {
   const down = refusal(503, 'dependency_error', 'service_unavailable', {}, { 'retry-after': '3600' });
 
-  it('closes nothing but what was asked, again and again (B23)', async () => {
+  it('blocks only what was requested, again and again (B23)', async () => {
     const at = await setting(down, down, down, down);
     const { background } = at.service;
     for (let round = 0; round < 4; round += 1) {
@@ -161,7 +161,7 @@ describe('a 503 that asks to wait an hour', () => {
     await expect(at.service.call('cancelEval', { params: { eval_run_id: 'evr_1' } })).resolves.toBeDefined();
   });
 
-  it('is an outage, not a rate limit, once several operations answer it, and what the user does waits seconds (W9, B23)', async () => {
+  it('is an outage, not a rate limit, once several operations answer it, and user actions wait seconds (W9, B23)', async () => {
     const at = await setting(down, down, down);
     const { service, server, clock } = at;
     for (const operation of ['listDeployments', 'listSecrets', 'listDatasets'] as const) {
@@ -177,8 +177,8 @@ describe('a 503 that asks to wait an hour', () => {
   });
 });
 
-describe('a call that waits', () => {
-  it('is retried by itself once the time is over, if someone has asked for it', async () => {
+describe('a waiting call', () => {
+  it('is retried automatically after the wait, if a user asked for it', async () => {
     const { server, service, clock } = await setting(limited({ 'retry-after': '7' }));
     const call = service.call('listBenchmarks');
     await expect.poll(() => service.gate.state().kind).toBe('limited');
@@ -208,7 +208,7 @@ describe('a call that waits', () => {
     expect(await settled(at.server)).toBe(0);
   });
 
-  it('is given up at once where it would be over before, with the time', async () => {
+  it('is rejected at once if it would end before, with the time', async () => {
     const at = await setting(limited({ 'retry-after': '42' }));
     await meetLimit(at);
     const error = await errorOf(
@@ -221,7 +221,7 @@ describe('a call that waits', () => {
     expect(at.server.requests).toHaveLength(1);
   });
 
-  it('ends at its deadline also where the line has not come to it', async () => {
+  it('ends at its deadline even if its turn has not come', async () => {
     const at = await setting(limited({ 'retry-after': '1' }), silent);
     await meetLimit(at);
     const stop = new AbortController();
@@ -235,8 +235,8 @@ describe('a call that waits', () => {
   });
 });
 
-describe('a service that fails', () => {
-  it('again and again is asked less and less often, whatever asks', async () => {
+describe('a failing service', () => {
+  it('is asked less and less often after repeated failures, by all callers', async () => {
     const failing = refusal(500, 'api_error', 'internal_error');
     const at = await setting(...Array.from({ length: 10 }, () => failing));
     for (const operation of ['listBenchmarks', 'listSecrets', 'listDatasets'] as const) {
@@ -253,7 +253,7 @@ describe('a service that fails', () => {
     expect((error as Error).message).toMatch(/^127\.0\.0\.1:\d+ is failing\. Nothing was sent\.$/);
   });
 
-  it('at one endpoint only is asked as before at the others', async () => {
+  it('with one failing endpoint is asked as before at the others', async () => {
     const moody: Behaviour = (response, request) =>
       (request.url.includes('evr_bad') ? refusal(500, 'api_error', 'internal_error') : page)(response, request);
     const server = await hostileServer(moody);

@@ -23,7 +23,7 @@ async function tooFarInside(address: string, service: string, lookup = find): Pr
   return guard.refused;
 }
 
-describe('an address that a service gave (X4)', () => {
+describe('an address from a service (X4)', () => {
   it.each([
     ['https://storage.example/a', 'https://service.example', undefined],
     ['https://rebound.example/a', 'https://service.example', 'this machine'],
@@ -67,12 +67,12 @@ describe('an address that a service gave (X4)', () => {
     expect(await tooFarInside(`https://${host}`, 'https://service.example')).toBe(expected);
   });
 
-  it('with the zone of a link is in a private network', async () => {
+  it('with a link zone is in a private network', async () => {
     const zoned = async (name: string) => (name === 'zone.example' ? [{ address: 'fe80::1%eth0', family: 6 }] : []);
     expect(await tooFarInside('https://zone.example', 'https://service.example', zoned)).toBe('a private network');
   });
 
-  it('is looked up in full, as the connection asks for it', async () => {
+  it('is resolved completely, as the connection does it', async () => {
     const asked: unknown[] = [];
     const guard = new ReachGuard(
       new URL('https://storage.example'),
@@ -86,7 +86,7 @@ describe('an address that a service gave (X4)', () => {
     expect(asked[0]).toEqual({ family: 4, all: true });
   });
 
-  it('is judged as written where a proxy looks up names', async () => {
+  it('is judged as written if a proxy resolves names', async () => {
     const service = new URL('https://service.example');
     const written = (address: string) => new ReachGuard(new URL(address), service, async () => []).written();
     expect(await written('https://inside.example')).toBeUndefined();

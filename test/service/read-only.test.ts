@@ -43,8 +43,8 @@ describe('an operation of the contract', () => {
   });
 });
 
-describe('a service that may only be read', () => {
-  it('refuses to put a file, and work that would end in writing', async () => {
+describe('a read-only service', () => {
+  it('refuses to upload a file, and work that would end in a write', async () => {
     const { service, server } = await readOnly();
     const target = { path: 'a', url: `${server.url}/up?signature=1` };
     expect(await errorOf(service.putUpload(target, new Uint8Array(3)))).toBeInstanceOf(ReadOnlyError);
@@ -61,7 +61,7 @@ describe('a service that may only be read', () => {
     expect(server.requests.map(({ method }) => method)).toEqual(['POST', 'POST']);
   });
 
-  it('writes if nothing is said of reading only', async () => {
+  it('writes if read-only is not set', async () => {
     const server = await hostileServer(json({ secret: { secret_id: 's' } }));
     const { service } = serviceAt(server.url);
     service.requireWrites();

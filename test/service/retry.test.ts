@@ -51,7 +51,7 @@ const answered = (status: number) => ({ kind: 'answer', status }) as const;
 const unsent = { kind: 'network', sent: false } as const;
 const lost = { kind: 'network', sent: true } as const;
 
-describe('which outcomes are tried again', () => {
+describe('retried outcomes', () => {
   it.each([
     [408, true],
     [429, true],
@@ -83,7 +83,7 @@ describe('which outcomes are tried again', () => {
   });
 });
 
-describe('which requests are tried again', () => {
+describe('retried requests', () => {
   it.each([
     ['GET', false, lost, true],
     ['PUT', false, lost, true],
@@ -102,8 +102,8 @@ describe('which requests are tried again', () => {
   });
 });
 
-describe('the word of the service', () => {
-  it.each(['service-should-retry', 'x-should-retry', 'acme-should-retry'])('%s decides above the status', name => {
+describe('retry headers of the service', () => {
+  it.each(['service-should-retry', 'x-should-retry', 'acme-should-retry'])('with %s count before the status', name => {
     expect(decide({ headers: { [name]: 'false' } })).toEqual({ again: false, reason: 'service_says_no' });
     expect(decide({ headers: { [name]: ' True ' }, outcome: answered(400) }).again).toBe(true);
   });
@@ -115,22 +115,22 @@ describe('the word of the service', () => {
     ['a write that may have happened', { outcome: answered(500) }, false],
     ['one with a key that may not be honoured', { keyed: true, outcome: answered(409) }, false],
     ['one that was refused', { outcome: answered(400) }, false],
-  ])('cannot make something happen twice: %s', (_, given, again) => {
+  ])('cannot cause a duplicate: %s', (_, given, again) => {
     expect(decide({ method: 'POST', headers: { 'x-should-retry': 'true' }, ...given }).again).toBe(again);
   });
 
-  it('is careful if it contradicts itself, and deaf to what is no word', () => {
+  it('are treated with care if contradictory, and ignored if invalid', () => {
     expect(decide({ headers: { 'a-should-retry': 'true', 'b-should-retry': 'false' } }).again).toBe(false);
     expect(decide({ headers: { 'a-should-retry': 'perhaps' } }).again).toBe(true);
     expect(decide({ headers: { 'should-retry-never': 'false' } }).again).toBe(true);
   });
 
-  it('does not lift the number of attempts', () => {
+  it('do not raise the number of attempts', () => {
     expect(decide({ retries: 2, headers: { 'x-should-retry': 'true' } })).toEqual({ again: false, reason: 'attempts' });
   });
 });
 
-describe('how long it waits', () => {
+describe('the wait before a retry', () => {
   it.each([
     [{ 'retry-after': '2' }, 2_000],
     [{ 'retry-after': ' 0.25 ' }, 250],
@@ -148,16 +148,16 @@ describe('how long it waits', () => {
     [{ 'retry-after': 'tomorrow' }, undefined],
     [{ 'retry-after': '' }, undefined],
     [{}, undefined],
-  ])('%o asks for %s ms', (headers, expected) => {
+  ])('for %o is %s ms', (headers, expected) => {
     expect(retryAfter(headers as Record<string, string>, now)).toBe(expected);
   });
 
-  it('backs off all the same if it is asked not to wait at all (V12)', () => {
+  it('backs off even if the service asks for no wait (V12)', () => {
     expect(decide({ headers: { 'retry-after': '0' } })).toEqual(decide({}));
     expect(decide({ headers: { 'retry-after': 'Wed, 04 Mar 2026 05:00:00 GMT' } })).toEqual(decide({}));
   });
 
-  it('waits as long as it is asked to, up to a minute, and gives up beyond', () => {
+  it('follows the service up to a minute, and gives up beyond', () => {
     expect(decide({ headers: { 'retry-after': '60' } })).toEqual(waits(60_000));
     expect(decide({ headers: { 'retry-after': '61' } })).toEqual({ again: false, reason: 'wait_too_long' });
     expect(decide({ headers: { 'retry-after': '3600', 'x-should-retry': 'true' } }).again).toBe(false);
@@ -190,7 +190,7 @@ describe('the state of the attempts', () => {
     ['a service that was found once', { recoveries: 1 }, lost, 'recover'],
     ['a service that was found twice', { recoveries: 2 }, lost, undefined],
     ['a caller who stopped the call', {}, undefined, undefined],
-  ])('%s has the remedy that can help', (_, tries, outcome, remedy) => {
+  ])('%s suggests the remedy that can help', (_, tries, outcome, remedy) => {
     expect(remedyFor({ ...noAttempts, ...tries }, outcome)).toBe(remedy);
   });
 
@@ -271,7 +271,7 @@ describe('the state of the attempts', () => {
 });
 
 describe('the retry budget', () => {
-  it('runs out, returns with successes, and never grows beyond its size', () => {
+  it('runs out, returns with successes, and never exceeds its size', () => {
     const budget = new RetryBudget();
     const takeAll = () => Array.from({ length: 11 }, () => budget.take()).filter(Boolean).length;
     const succeed = (times: number) => {
@@ -287,7 +287,7 @@ describe('the retry budget', () => {
   });
 });
 
-it('knows when a write may have happened without a good answer', () => {
+it('knows when a write may have happened without a success', () => {
   expect(mayHaveTakenEffect(lost)).toBe(true);
   expect(mayHaveTakenEffect({ kind: 'not_understood' })).toBe(true);
   expect(mayHaveTakenEffect(answered(502))).toBe(true);

@@ -16,7 +16,7 @@ describe('the time limit of a call', () => {
     expect(signal.aborted).toBe(true);
   });
 
-  it('may be none, or be lifted: then only its caller ends the call', () => {
+  it('can be absent or removed: then only its caller ends the call', () => {
     const caller = new AbortController();
     const [endless, lifted] = [limitTime(caller.signal, undefined, 5), limitTime(caller.signal, 1_000, 5)];
     lifted.lift();
@@ -25,13 +25,13 @@ describe('the time limit of a call', () => {
     expect([endless.signal.aborted, lifted.signal.aborted]).toEqual([true, true]);
   });
 
-  it('leaves neither a timer nor a listener when the call ends', () => {
+  it('leaves neither a timer nor a listener after the call', () => {
     const caller = new AbortController();
     limitTime(caller.signal, 1_000, 5).end();
     expect([vi.getTimerCount(), getEventListeners(caller.signal, 'abort')]).toEqual([0, []]);
   });
 
-  it('is over at once for a caller that has stopped', () => {
+  it('expires at once for a caller that has stopped', () => {
     expect(limitTime(AbortSignal.abort(), 1_000, 5).signal.aborted).toBe(true);
   });
 });

@@ -30,11 +30,11 @@ it.each([
   ],
   ['characters of several bytes', 'data: zażółć 😀\n\n', data('zażółć 😀')],
   ['nothing', '', []],
-])('reads %s, in pieces of any size', async (_, text, expected) => {
+])('reads %s, in chunks of any size', async (_, text, expected) => {
   for (const size of [1, 2, 3, 7, 1_000]) expect(await eventsOf(text, size)).toEqual(expected);
 });
 
-it('gives each event as soon as it is whole', async () => {
+it('yields each event as soon as it is complete', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   async function* chunks(): AsyncGenerator<Uint8Array> {
     yield new TextEncoder().encode('data: a\n\ndata: b');
@@ -46,7 +46,7 @@ it('gives each event as soon as it is whole', async () => {
   expect((await events.next()).value).toEqual({ event: undefined, data: 'b' });
 });
 
-it('bears a long event, and refuses one without end', async () => {
+it('accepts a long event, and refuses an endless one', async () => {
   const long = 'x'.repeat(1024 * 1024);
   expect(await eventsOf(`data: ${long}\n\n`, 16_384)).toEqual(data(long));
   const oneLine = `data: ${'x'.repeat(9 * 1024 * 1024)}`;

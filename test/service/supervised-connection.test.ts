@@ -73,7 +73,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('lets callers send their requests before it holds the service and says that it is connected', async () => {
+it('lets callers send their requests before it takes a lease and reports the connection', async () => {
   const located = connection.locate(anySignal).then(() => [service.held.length, connection.state.kind]);
   await service.comesUp(4_001);
   await expect(located).resolves.toEqual([0, 'starting']);
@@ -95,7 +95,7 @@ async function connected(port = 1): Promise<Target> {
 }
 
 describe('finding the service', () => {
-  it('is done once for all callers', async () => {
+  it('happens once for all callers', async () => {
     const callers = Array.from({ length: 50 }, () => connection.locate(anySignal));
     expect(connection.state.kind).toBe('starting');
     await service.comesUp(7);
@@ -106,7 +106,7 @@ describe('finding the service', () => {
     expect(connection.state).toEqual({ kind: 'connected', generation: 1, note: undefined });
   });
 
-  it('lets go of a caller that wants no answer any more, and of no other', async () => {
+  it('releases a caller that no longer wants an answer, and no other', async () => {
     const leaving = new AbortController();
     const left = connection.locate(leaving.signal);
     const stays = connection.locate(anySignal);
@@ -118,15 +118,15 @@ describe('finding the service', () => {
   });
 });
 
-describe('a service that is lost', () => {
-  it('is let go of once another one is held', async () => {
+describe('a lost service', () => {
+  it('is released once another one is leased', async () => {
     const lost = await connected(1);
     const recovered = connection.recover(lost, anySignal);
     await service.comesUp(2);
     expect([await recovered, service.held.length, service.released]).toEqual([true, 2, 1]);
   });
 
-  it('is started again once, however many requests it was lost to', async () => {
+  it('is restarted once, however many requests it was lost to', async () => {
     const lost = await connected(1);
     const recoveries = Array.from({ length: 20 }, () => connection.recover(lost, anySignal));
     expect(connection.state.kind).toBe('restarting');
@@ -139,7 +139,7 @@ describe('a service that is lost', () => {
     expect(service.moments).toHaveLength(2);
   });
 
-  it('is no other generation where the same process answers again', async () => {
+  it('is not a new generation if the same process answers again', async () => {
     const lost = await connected(1);
     const recovery = connection.recover(lost, anySignal);
     await service.comesUp(1);
@@ -147,7 +147,7 @@ describe('a service that is lost', () => {
     expect(connection.state).toMatchObject({ generation: 1 });
   });
 
-  it('is started again before any request asks for it', async () => {
+  it('is restarted before any request asks for it', async () => {
     await connected(1);
     await vi.advanceTimersByTimeAsync(5_000);
     service.say('lost');
@@ -157,7 +157,7 @@ describe('a service that is lost', () => {
     expect(service.held.map(({ baseUrl }) => baseUrl)).toEqual(['http://127.0.0.1:1', 'http://127.0.0.1:2']);
   });
 
-  it('is looked for at once where it said that another takes its place', async () => {
+  it('is looked for at once if it said that another takes its place', async () => {
     await connected(1);
     service.say('replaced');
     expect(service.moments).toEqual(['start', 'lost']);
@@ -165,7 +165,7 @@ describe('a service that is lost', () => {
     expect(connection.state).toEqual({ kind: 'connected', generation: 2, note: 'It has other settings.' });
   });
 
-  it('stays stopped if someone stopped it, until the next request', async () => {
+  it('stays stopped if a user stopped it, until the next request', async () => {
     await connected(1);
     service.say('stopped');
     await vi.advanceTimersByTimeAsync(60_000);
@@ -177,7 +177,7 @@ describe('a service that is lost', () => {
     expect(service.moments).toEqual(['start', 'lost']);
   });
 
-  it('is not held in a circle if each hold ends at once', async () => {
+  it('is not leased in a loop if each lease ends at once', async () => {
     await connected(1);
     for (let round = 0; round < 5; round += 1) {
       service.say('lost');
@@ -199,7 +199,7 @@ describe('a service that is lost', () => {
     expect(service.moments).toHaveLength(8);
   });
 
-  it('is looked for at once where it was held for a second', async () => {
+  it('is looked for at once if its lease lasted a second', async () => {
     await connected(1);
     await vi.advanceTimersByTimeAsync(1_000);
     service.say('lost');
@@ -207,7 +207,7 @@ describe('a service that is lost', () => {
   });
 });
 
-describe('a service that does not start', () => {
+describe('a service that fails to start', () => {
   const failed = async (message = 'It ended with code 1.'): Promise<void> => {
     const located = connection.locate(anySignal);
     const refused = expect(located).rejects.toThrow(message);
@@ -215,7 +215,7 @@ describe('a service that does not start', () => {
     await refused;
   };
 
-  it('is said in words, and tried again later and later, but never given up', async () => {
+  it('is reported, and retried at growing intervals, forever', async () => {
     for (const [asked, rest] of [1_000, 2_000, 4_000, 8_000, 15_000, 15_000].entries()) {
       await failed('The disk is full.');
       expect(connection.state).toMatchObject({ kind: 'failed', message: 'The disk is full.' });
@@ -233,7 +233,7 @@ describe('a service that does not start', () => {
     expect(connection.state.kind).toBe('connected');
   });
 
-  it('is tried again after its rest, also if the clock was set back meanwhile', async () => {
+  it('is retried after the pause, even if the clock was set back meanwhile', async () => {
     await expect(Promise.all([connection.locate(anySignal), service.fails('No room.')])).rejects.toThrow('No room.');
     vi.setSystemTime(Date.now() - 3_600_000);
     await vi.advanceTimersByTimeAsync(1_000);
@@ -254,7 +254,7 @@ describe('a service that does not start', () => {
     expect(service.moments).toHaveLength(2);
   });
 
-  it('replaces no service but in its first attempt', async () => {
+  it('is replaced only in the first attempt', async () => {
     await failed();
     await vi.advanceTimersByTimeAsync(60_000);
     await failed();
@@ -263,7 +263,7 @@ describe('a service that does not start', () => {
 });
 
 describe('a service that hangs', () => {
-  it('is busy, and not silent, if it answers something while it is checked', async () => {
+  it('is busy, not silent, if it answers something while it is checked', async () => {
     await connected();
     const said: string[] = [];
     connection.subscribe(() => said.push(connection.state.kind));
@@ -274,7 +274,7 @@ describe('a service that hangs', () => {
     expect([service.checks, said]).toEqual([1, []]);
   });
 
-  it('is said to be silent while a request waits for it, and found when it answers again', async () => {
+  it('is reported as silent while a request waits for it, and found when it answers again', async () => {
     const target = await connected(1);
     service.silent = true;
     expect(await connection.locate(anySignal)).toBe(target);
@@ -287,7 +287,7 @@ describe('a service that hangs', () => {
     expect(connection.state).toMatchObject({ kind: 'connected', generation: 1 });
   });
 
-  it('is looked for again where that could not be found out', async () => {
+  it('is looked for again if that could not be determined', async () => {
     await connected(1);
     service.isSilent = async () => {
       service.checks += 1;
@@ -301,7 +301,7 @@ describe('a service that hangs', () => {
     expect([service.checks, connection.state.kind]).toEqual([2, 'silent']);
   });
 
-  it('is found by the answer itself where that comes first', async () => {
+  it('is found by the answer itself if that comes first', async () => {
     await connected(1);
     service.silent = true;
     await connection.locate(anySignal);
@@ -313,7 +313,7 @@ describe('a service that hangs', () => {
     expect(service.checks).toBe(1);
   });
 
-  it('is not checked while its answers come, nor while nothing is asked', async () => {
+  it('is not checked while its answers arrive, or nothing is requested', async () => {
     await connected(1);
     for (let request = 0; request < 100; request += 1) {
       await connection.locate(anySignal);
@@ -326,19 +326,19 @@ describe('a service that hangs', () => {
 });
 
 describe('closing', () => {
-  it('asks for no service that is not there', () => {
+  it('asks for no service that does not exist', () => {
     connection.close();
     expect(service.moments).toEqual([]);
   });
 
-  it('ends the waiting for a service that is being started', async () => {
+  it('ends the wait for a service that is starting', async () => {
     const located = connection.locate(anySignal);
     const refused = expect(located).rejects.toThrow('closed');
     connection.close();
     await refused;
   });
 
-  it('lets go of the service, and starts none for late callers', async () => {
+  it('releases the service, and starts none for late callers', async () => {
     const target = await connected(1);
     connection.close();
     expect(service.released).toBe(1);
@@ -349,7 +349,7 @@ describe('closing', () => {
 });
 
 describe('a single command', () => {
-  it('holds nothing', async () => {
+  it('takes no lease', async () => {
     const command = new SupervisedConnection(service, 'command');
     const located = command.locate(anySignal);
     await service.comesUp(1);

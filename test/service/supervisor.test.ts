@@ -57,7 +57,7 @@ function supervised(supervisor: Supervisor) {
 const keysOf = (server: HostileServer) => server.requests.map(({ headers }) => headers['x-api-key']);
 
 describe('a call to a service that has moved', () => {
-  it('does not go where the lost one redirected it to', async () => {
+  it('does not follow a redirect of the lost one', async () => {
     const redirecting: Behaviour = (response, request) =>
       request.url.endsWith('/')
         ? resetAtOnce(response, request)
@@ -70,7 +70,7 @@ describe('a call to a service that has moved', () => {
     ]);
   });
 
-  it('goes to the new address at once, with the key that counts there', async () => {
+  it('goes to the new address at once, with the key for it', async () => {
     const server = await hostileServer(emptyPage);
     const supervisor = supervisorOf(gone, server.url);
     const { service, waits, log } = supervised(supervisor);
@@ -84,7 +84,7 @@ describe('a call to a service that has moved', () => {
     ]);
   });
 
-  it('asks where the service is before every attempt', async () => {
+  it('looks for the service before every attempt', async () => {
     const first = await hostileServer(emptyPage);
     const second = await hostileServer(emptyPage);
     const supervisor = supervisorOf(first.url);
@@ -100,7 +100,7 @@ describe('a call to a service that has moved', () => {
   it.each([
     ['reset before the answer', resetAtOnce],
     ['broken off in the middle of it', resetAfter('{"items": [')],
-  ])('that is %s is read again at the new one', async (_, behaviour) => {
+  ])('that is %s is retried at the new address', async (_, behaviour) => {
     const first = await hostileServer(behaviour);
     const second = await hostileServer(emptyPage);
     const { service, waits } = supervised(supervisorOf(first.url, second.url));
@@ -108,7 +108,7 @@ describe('a call to a service that has moved', () => {
     expect([first.requests.length, second.requests.length, waits.length]).toEqual([1, 1, 0]);
   });
 
-  it('leaves the retries for what they are for', async () => {
+  it('saves the retries for other failures', async () => {
     const busy = refusal(503, 'api_error', 'service_unavailable');
     const second = await hostileServer(busy, busy, emptyPage);
     const { service, waits } = supervised(supervisorOf(gone, second.url));
@@ -117,7 +117,7 @@ describe('a call to a service that has moved', () => {
     expect(second.requests).toHaveLength(3);
   });
 
-  it('does not go after a service forever that ends with every request', async () => {
+  it('does not follow a service forever that exits with every request', async () => {
     const server = await hostileServer(resetAtOnce);
     const always = Array.from({ length: 20 }, () => server.url);
     const { service } = supervised(supervisorOf(server.url, ...always));
@@ -125,7 +125,7 @@ describe('a call to a service that has moved', () => {
     expect(server.requests).toHaveLength(5);
   });
 
-  it('is retried in the usual way if the service is not found again', async () => {
+  it('is retried as usual if the service is not found again', async () => {
     const supervisor = supervisorOf(gone);
     const { service, waits } = supervised(supervisor);
     await expect(service.call('listBenchmarks')).rejects.toMatchObject({ code: 'ECONNREFUSED', attempts: 3 });
@@ -133,7 +133,7 @@ describe('a call to a service that has moved', () => {
     expect(supervisor.lost).toHaveLength(3);
   });
 
-  it.each(['call', 'upload'])('is tried as after any lost connection if its restart fails once: %s', async what => {
+  it.each(['call', 'upload'])('is tried like after any lost connection if the restart fails once: %s', async what => {
     const server = await hostileServer(emptyPage, resetAtOnce, emptyPage);
     let isLost = false;
     const supervisor: Supervisor = {
@@ -175,7 +175,7 @@ describe('a call to a service that has moved', () => {
     expect(looks).toBe(2);
   });
 
-  it('is not the supervisor’s business if the service answers badly or slowly', async () => {
+  it('does not concern the supervisor if the service answers badly or slowly', async () => {
     const server = await hostileServer(refusal(500, 'api_error', 'internal_error'), silent);
     const supervisor = supervisorOf(server.url, gone);
     const { service } = supervised(supervisor);
@@ -192,7 +192,7 @@ describe('a write', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('whose answer was lost is not repeated, and the service is looked for all the same', async () => {
+  it('whose answer was lost is not retried, but the service is looked for', async () => {
     const first = await hostileServer(resetAtOnce);
     const second = await hostileServer(json({ secret: { secret_id: 's' } }));
     const supervisor = supervisorOf(first.url, second.url);
@@ -204,7 +204,7 @@ describe('a write', () => {
     expect(supervisor.lost).toHaveLength(1);
   });
 
-  it('that carries an idempotency key is repeated with the same key', async () => {
+  it('with an idempotency key is retried with the same key', async () => {
     const first = await hostileServer(resetAtOnce);
     const second = await hostileServer(json({ eval_run_id: 'evr_1' }));
     await supervised(supervisorOf(first.url, second.url)).service.call('startEval', {
@@ -235,14 +235,14 @@ describe('a write', () => {
 });
 
 describe('a supervisor', () => {
-  it('that cannot find the service says why', async () => {
+  it('reports why it cannot find the service', async () => {
     const locate = async () => Promise.reject(new Error('The local service did not start: the disk is full.'));
     const error = await errorOf(supervised({ locate, recover: async () => true }).service.call('listBenchmarks'));
     expect(error).toMatchObject({ name: 'NetworkError', code: 'service_not_found', attempts: 0 });
     expect((error as Error).message).toBe('The local service did not start: the disk is full. Nothing was sent.');
   });
 
-  it('is stopped when the call is cancelled or out of time', async () => {
+  it('stops when the call is cancelled or times out', async () => {
     const forever = (signal: AbortSignal) =>
       new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
     const { service } = supervised({ locate: forever, recover: async () => false });
@@ -253,7 +253,7 @@ describe('a supervisor', () => {
     expect(await errorOf(service.call('listBenchmarks', {}, { deadlineMs: 30 }))).toMatchObject({ kind: 'timeout' });
   });
 
-  it('is not asked for what the program itself has cut off', async () => {
+  it('is not asked about what the program itself has cut off', async () => {
     const server = await hostileServer(silent);
     const supervisor = supervisorOf(server.url, server.url);
     const { service } = supervised(supervisor);
@@ -266,7 +266,7 @@ describe('a supervisor', () => {
 });
 
 describe('a stream', () => {
-  it('moves before its head', async () => {
+  it('moves before its first byte', async () => {
     const first = await hostileServer(resetAtOnce);
     const second = await hostileServer(stream([word, 'data: [DONE]\n\n']));
     const { service } = supervised(supervisorOf(first.url, second.url));
@@ -276,7 +276,7 @@ describe('a stream', () => {
     expect(second.requests[0]?.headers.authorization).toBe('Bearer key-2-0123456789');
   });
 
-  it('does not begin again behind it', async () => {
+  it('does not restart after it', async () => {
     const first = await hostileServer(async (response, request) => {
       await open([word.replace('"stop"', 'null')])(response, request);
       setImmediate(() => response.socket?.resetAndDestroy());
@@ -291,11 +291,11 @@ describe('a stream', () => {
   });
 });
 
-describe('an upload to an address of the service itself', () => {
+describe('an upload to a URL of the service itself', () => {
   const target = (server: HostileServer) => ({ path: 'a.json', url: `${server.url}/up/a.json?signature=1` });
   const stored = json({});
 
-  it('asks for a new address once the service has moved', async () => {
+  it('asks for a new URL once the service has moved', async () => {
     const first = await hostileServer(emptyPage, resetAtOnce);
     const second = await hostileServer(stored);
     const supervisor = supervisorOf(first.url, second.url);
@@ -312,7 +312,7 @@ describe('an upload to an address of the service itself', () => {
     expect(second.requests).toHaveLength(1);
   });
 
-  it('is sent again at once if the service has come back at the same address', async () => {
+  it('is retried at once if the service is back at the same address', async () => {
     const server = await hostileServer(emptyPage, resetAtOnce, stored);
     const { service, waits } = supervised(supervisorOf(server.url, server.url));
     await service.call('listBenchmarks');
@@ -321,7 +321,7 @@ describe('an upload to an address of the service itself', () => {
     expect(waits).toEqual([]);
   });
 
-  it('goes elsewhere as before where the storage is another host', async () => {
+  it('goes elsewhere as before if the storage is another host', async () => {
     const server = await hostileServer(emptyPage);
     const storage = await hostileServer(resetAtOnce, stored);
     const supervisor = supervisorOf(server.url);

@@ -68,7 +68,7 @@ function tracedRequest(body: WireRequest['body'], shown: string | undefined, hea
 describe('a body', () => {
   const body = (text: string) => ({ kind: 'body', of: 'answer', text });
 
-  it('is shown once it has come whole, or line by line if it streams, however it was cut on its way', async () => {
+  it('is shown once complete, or line by line if streamed, in any chunks', async () => {
     const text = '{"é":"日本"}\n\ndata: 🙂\r\n\r\nend';
     for (const piece of [1, 2, 3, 5, 100]) {
       expect(await tracedAnswer(text, { piece })).toEqual([body(text)]);
@@ -82,7 +82,7 @@ describe('a body', () => {
     expect(await tracedAnswer('x', { type: 'application/text/event-stream' })).toEqual([body('x')]);
   });
 
-  it('with secrets in some of its fields is read whole, and hidden if it cannot be read', async () => {
+  it('with secrets in some of its fields is read completely, and hidden if unreadable', async () => {
     const rows = (url: string) => Array.from({ length: 2_000 }, (_, path) => ({ path, url, more: [null, { url }] }));
     const options = { sensitiveAnswer: ['url'], piece: 1_000 };
     const [shown, rest, ...others] = await tracedAnswer(JSON.stringify(rows('https://a/?signature=1')), options);
@@ -103,7 +103,7 @@ describe('a body', () => {
     ]);
   });
 
-  it('is left as it is where nobody traces', () => {
+  it('is not touched without a trace', () => {
     const answer = { status: 200, headers: {}, close() {}, async *chunks() {} };
     const redact = vi.fn(redactor([]));
     const traced = { tracer: undefined, endpoint: { operation: 'listBenchmarks' }, body: () => 'x', redact };
@@ -115,7 +115,7 @@ describe('a body', () => {
     expect(redact).not.toHaveBeenCalled();
   });
 
-  it('of a request that is none, or whose size is not known, is not mentioned', () => {
+  it('that is absent, or of unknown size, is not mentioned', () => {
     const stream = () => Readable.from([]);
     const left = (bytes: number) => [{ kind: 'left out', of: 'request', bytes }];
     expect([tracedRequest(undefined, 'x', { 'content-length': '7' }), tracedRequest(new Uint8Array(), 'x')]).toEqual([
@@ -132,7 +132,7 @@ describe('a body', () => {
 });
 
 describe('a request and its answer', () => {
-  it('are shown with headers and bodies, in the order in which they come', async () => {
+  it('are shown with headers and bodies, in the order of arrival', async () => {
     const server = await hostileServer(json({ eval_run_id: 'evr_1' }, 202, { 'x-request-id': 'req_1' }));
     const input = { params: { bench_id: 'b' }, body: { model_slug: 'm', display_name: 'x' } };
     const { events, sent, answered } = await traced(`${server.url}/at`, service => service.call('startEval', input));
@@ -148,14 +148,14 @@ describe('a request and its answer', () => {
     expect(answered).toEqual(['{"eval_run_id":"evr_1"}']);
   });
 
-  it('are shown of a refusal too', async () => {
+  it('are shown for a refusal too', async () => {
     const server = await hostileServer(refusal(422, 'validation_error', 'nope'));
     const { answered } = await traced(server.url, service => service.call('listBenchmarks'));
     expect(answered.join()).toContain('it says nope');
   });
 });
 
-describe('what is secret', () => {
+describe('a secret', () => {
   it('is not in the body of an unknown path, which shows only names and the size (V13)', async () => {
     const server = await hostileServer(json({}));
     const body = Buffer.from(
@@ -172,7 +172,7 @@ describe('what is secret', () => {
     ]);
   });
 
-  it('is in no event: keys, values of secrets however short, and addresses that are signed', async () => {
+  it('is in no event: keys, secret values of any length, and signed URLs', async () => {
     const url = 'https://storage.example/a?policy=abc';
     const upload = { bench_id: 'b', urls: [{ path: 'a', url, headers: { 'x-lock': 'lock-1' } }] };
     const server = await hostileServer(
@@ -190,7 +190,7 @@ describe('what is secret', () => {
     expect(JSON.parse(answered[1] ?? '')).toMatchObject({ bench_id: 'b', urls: [{ path: 'a', url: '••••' }] });
   });
 
-  it('is found if it lies across two pieces of a stream, or across the end of what is shown', async () => {
+  it('is found across two chunks of a stream, or across the end of what is shown', async () => {
     const half = Math.floor(inferenceToken.length / 2);
     const chunk = (content: string) => `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`;
     const line = chunk(inferenceToken);
@@ -207,8 +207,8 @@ describe('what is secret', () => {
   });
 });
 
-describe('a body that is long', () => {
-  it('is cut, with the number of bytes that are not shown', async () => {
+describe('a long body', () => {
+  it('is cut, with the number of hidden bytes', async () => {
     const label = 'é'.repeat(100_000);
     const answer = { items: [{ bench_id: 'b', label }], has_more: false };
     const server = await hostileServer(json(answer), json({ bench_id: 'b', urls: [] }));
@@ -232,7 +232,7 @@ describe('a body that is long', () => {
   });
 
   it.each(['application/json', 'text/event-stream'])(
-    'is cut where it is long without its secrets, and never in one of them: %s',
+    'is cut if it is long without its secrets, and never inside one: %s',
     async type => {
       // Most of the body is the key, which is shown as fewer characters.
       const eventsOf = (keys: number) => tracedAnswer(apiKey.repeat(keys), { type, piece: 1_000 });
@@ -247,7 +247,7 @@ describe('a body that is long', () => {
   );
 
   it.each(['application/json', 'text/event-stream'])(
-    'is redacted once, and not shown where a long secret may be cut: %s',
+    'is redacted once, and hidden if a long secret may be cut: %s',
     async type => {
       const secret = 'k'.repeat(7_000);
       let redacted = 0;
@@ -268,7 +268,7 @@ describe('a body that is long', () => {
     },
   );
 
-  it('of a request is whole where it is short without its secrets', () => {
+  it('is complete if it is short without its secrets', () => {
     const shown = (keys: number) => tracedRequest(new Uint8Array(keys * apiKey.length), apiKey.repeat(keys));
     expect(shown(500)).toEqual([{ kind: 'body', of: 'request', text: '[redacted]'.repeat(500) }]);
     expect(shown(1_000)).toEqual([
@@ -278,7 +278,7 @@ describe('a body that is long', () => {
     expect(tracedRequest(new Uint8Array(maxBodyLength), 'x'.repeat(maxBodyLength))).toHaveLength(1);
   });
 
-  it('streams line by line, until as much has been shown', async () => {
+  it('streams line by line, up to the limit', async () => {
     const chunk = `data: ${JSON.stringify({ choices: [{ delta: { content: 'x'.repeat(3_000) } }] })}\n\n`;
     const server = await hostileServer(stream([chunk, chunk, chunk, chunk, 'data: [DONE]\n\n']));
     const { events, answered } = await traced(server.url, async service => {
@@ -294,7 +294,7 @@ describe('a body that is long', () => {
     expect(events.at(-1)).toEqual({ kind: 'left out', of: 'answer', bytes: bytes - shown });
   });
 
-  it('shows a line that does not end once it is long enough', async () => {
+  it('shows an endless line once it is long enough', async () => {
     const { promise: isShown, resolve: show } = Promise.withResolvers<void>();
     const long = `: ${'x'.repeat(9 * maxBodyLength)}`;
     const server = await hostileServer(async (response, request) => {
@@ -321,7 +321,7 @@ describe('a body that is long', () => {
     expect(sent[0]).toMatch(/"f49": …, …\} \(\d+ bytes\)$/);
   });
 
-  it('of a file says only how long it is', async () => {
+  it('of a file shows only its length', async () => {
     const server = await hostileServer(json({}));
     const target = {
       path: 'a.txt',

@@ -38,7 +38,7 @@ async function fileOf(content: string): Promise<{ handle: FileHandle; path: stri
   return { handle, path };
 }
 
-it('sends the bytes with the given headers and nothing of the profile', async () => {
+it('sends the bytes with the given headers and nothing from the profile', async () => {
   const server = await hostileServer(stored);
   const { service, log } = serviceAt(server.url);
   await service.putUpload(
@@ -78,7 +78,7 @@ it('streams an open file, reports progress, and leaves the file open', async () 
   expect((await handle.stat()).size).toBe(content.length);
 });
 
-it('sends an empty file, and only the declared bytes of one that has grown', async () => {
+it('sends an empty file, and only the declared bytes of a file that has grown', async () => {
   const { handle } = await fileOf('abcdef');
   const server = await hostileServer(stored);
   const { service } = serviceAt(server.url);
@@ -92,7 +92,7 @@ it('sends an empty file, and only the declared bytes of one that has grown', asy
   expect(server.connections()).toBe(1);
 });
 
-it('sends the file from its beginning when it is tried again', async () => {
+it('sends the file from its start on a retry', async () => {
   const content = 'x'.repeat(200_000);
   const { handle } = await fileOf(content);
   const server = await hostileServer(resetAtOnce, text('', 503, { 'retry-after': '1' }), stored);
@@ -102,7 +102,7 @@ it('sends the file from its beginning when it is tried again', async () => {
   expect(waits).toEqual([438, 1_000]);
 });
 
-it('says that a file became shorter, and stores nothing', async () => {
+it('reports that a file has become shorter, and stores nothing', async () => {
   const { handle } = await fileOf('abc');
   const server = await hostileServer(stored);
   const error = await errorOf(serviceAt(server.url).service.putUpload(target(server), { handle, size: 500 }));
@@ -114,7 +114,7 @@ it('says that a file became shorter, and stores nothing', async () => {
   expect(server.requests).toEqual([]);
 });
 
-describe('the address', () => {
+describe('the upload URL', () => {
   it.each<[string, Behaviour, string]>([
     [
       '403',
@@ -124,7 +124,7 @@ describe('the address', () => {
     ['403 without a code', text('', 403), ''],
     ['401, though no key was sent', text('', 401), ''],
     ['400 of an expired token', text('<Error><Code>ExpiredToken</Code></Error>', 400), ' (ExpiredToken)'],
-  ])('refused with %s asks for a new one', async (_, behaviour, code) => {
+  ])('refused with %s causes a request for a new one', async (_, behaviour, code) => {
     const server = await hostileServer(behaviour);
     const error = await errorOf(serviceAt(server.url).service.putUpload(target(server), new Uint8Array(3)));
     expect(error).toBeInstanceOf(UploadUrlError);
@@ -139,14 +139,14 @@ describe('the address', () => {
   it.each<[string, Behaviour, string]>([
     ['the code that the storage gives', text('<Error><Code>EntityTooLarge</Code></Error>', 400), ' (EntityTooLarge)'],
     ['nothing more if it gives none', text('<Error/>', 400), ''],
-  ])('refused for another reason is refused with %s', async (_, behaviour, code) => {
+  ])('refused for another reason fails with %s', async (_, behaviour, code) => {
     const server = await hostileServer(behaviour);
     const error = await errorOf(serviceAt(server.url).service.putUpload(target(server), new Uint8Array(3)));
     expect(error).not.toBeInstanceOf(UploadUrlError);
     expect((error as Error).message).toBe(`Storage refused tasks/one.json${code}. Fix the request and try again.`);
   });
 
-  it('is not used once the service that gave it has moved', async () => {
+  it('is not used once the service that issued it has moved', async () => {
     const [before, after] = [await hostileServer(json({ items: [], has_more: false })), await hostileServer(stored)];
     let baseUrl = before.url;
     const supervisor = { locate: async () => ({ baseUrl, apiKey: '' }), recover: async () => false };
@@ -205,7 +205,7 @@ describe('the address', () => {
     ],
     [`file:///etc/passwd?${signature}`, 'address_insecure', 'the upload address for a'],
     [`nowhere?${signature}`, 'upload_url_invalid', 'for a is not a URL. Nothing was sent.'],
-  ])('%s is refused and not repeated', async (url, code, words) => {
+  ])('%s is refused without a retry', async (url, code, words) => {
     const { service } = serviceAt('https://service.example');
     const error = await errorOf(service.putUpload({ path: 'a', url, headers: {} }, new Uint8Array(3)));
     expect(error).toMatchObject({ kind: 'request', code, message: expect.stringContaining(words) });
@@ -228,14 +228,14 @@ describe('the address', () => {
     'https://169.254.169.254/latest/meta-data',
     'https://[fd00::1]/a',
   ];
-  it.each(outside)('%s is refused, as the service is not there (X4)', async url => {
+  it.each(outside)('%s is refused, as the service is elsewhere (X4)', async url => {
     const { service, log } = serviceAt('https://203.0.113.1');
     const error = await errorOf(service.putUpload({ path: 'a', url, headers: {} }, new Uint8Array(3)));
     expect(error).toMatchObject({ kind: 'request', code: 'upload_url_invalid' });
     expect(log).toEqual([]);
   });
 
-  it('is judged by the address that the connection is made to, not by an earlier answer', async () => {
+  it('is judged by the address of the connection, not by an earlier lookup', async () => {
     const storage = await hostileServer(stored);
     const lookup = vi
       .spyOn(dns, 'lookup')
@@ -255,7 +255,7 @@ describe('the address', () => {
     expect(lookup).toHaveBeenCalledTimes(1);
   });
 
-  it('that is not found is named, with what to check', async () => {
+  it('whose host is not found is named, with what to check', async () => {
     const { service } = serviceAt('https://203.0.113.1');
     const lookup = vi
       .spyOn(dns, 'lookup')
@@ -276,7 +276,7 @@ describe('the address', () => {
     expect(storage.requests).toHaveLength(1);
   });
 
-  it('carries the headers that the service gave, and no credential or other recipient (X4, B7)', async () => {
+  it('carries the headers from the service, and no credentials or other recipients (X4, B7)', async () => {
     const server = await hostileServer(stored, text('', 403), text('', 400));
     const headers = {
       Authorization: 'Basic x',
@@ -352,7 +352,7 @@ describe('the address', () => {
   });
 });
 
-it('takes as long as it takes, whatever the time limit of calls', async () => {
+it('has no time limit', async () => {
   const server = await hostileServer(stored);
   const { service } = serviceAt(server.url, { timeouts: { deadlineMs: 0 } });
   await service.putUpload(target(server), new Uint8Array(3));

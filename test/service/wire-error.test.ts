@@ -7,7 +7,7 @@ import { callFacts } from './call-facts.ts';
 const limits = { connectMs: 1, silenceMs: 1, deadlineMs: 1 };
 
 it.each(['ERR_INVALID_CHAR', 'ERR_INVALID_HTTP_TOKEN', 'ERR_HTTP_INVALID_HEADER_VALUE'])(
-  '%s is said to be of a header, and not tried again',
+  '%s is reported as a header, and not retried',
   code => {
     const failure = new WireFailure('network', code, false);
     expect(errorOfFailure(failure, callFacts, limits)).toMatchObject({
@@ -18,7 +18,7 @@ it.each(['ERR_INVALID_CHAR', 'ERR_INVALID_HTTP_TOKEN', 'ERR_HTTP_INVALID_HEADER_
   },
 );
 
-it('a host that is not reached is named, with the code', () => {
+it('a host that is unreachable is named, with the code', () => {
   expect(errorOfFailure(new WireFailure('network', 'EADDRNOTAVAIL', false), callFacts, limits).message).toMatch(
     /^service\.example cannot be reached \(EADDRNOTAVAIL\)\. Nothing was sent\. Check /,
   );

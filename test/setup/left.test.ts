@@ -7,7 +7,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { endIn, leftIn, processesIn } from './left.ts';
 
 it.skipIf(process.platform !== 'linux').each(['HOME', 'argument', 'cwd'] as const)(
-  'finds a process that names the folder in its %s',
+  'finds a process with the folder in its %s',
   async where => {
     const folder = mkdtempSync(join(tmpdir(), 'benchtop-left-'));
     const args = ['-e', 'process.stdin.resume(); console.log("up")', ...(where === 'argument' ? [folder] : [])];
@@ -27,7 +27,7 @@ it.skipIf(process.platform !== 'linux').each(['HOME', 'argument', 'cwd'] as cons
   },
 );
 
-it.skipIf(process.platform !== 'linux')('ends detached processes of the folder, and no others', async () => {
+it.skipIf(process.platform !== 'linux')('kills detached processes of the folder, and no others', async () => {
   const folders = [1, 2].map(() => mkdtempSync(join(tmpdir(), 'benchtop-left-')));
   const [first, second] = folders.map(HOME =>
     spawn(process.execPath, ['-e', 'process.stdin.resume(); console.log("up")'], { env: { HOME }, detached: true }),

@@ -11,7 +11,7 @@ import {
 } from '../../tools/simulate/oracle.ts';
 
 describe('the oracle', () => {
-  it('adds up what overflows when it is added up', () => {
+  it('adds up values whose sum overflows', () => {
     expect(meanOf([1e308, 1e308])).toBeCloseTo(1e308, -300);
     expect(meanOf([])).toBeUndefined();
   });
@@ -33,18 +33,18 @@ describe('the oracle', () => {
   const page = JSON.stringify({ items: [{ id: 'a' }, { id: 'a' }, { id: 'b' }, null], has_more: false });
   const sent = sentRows([page], 'id');
 
-  it('accepts what says what it leaves out', () => {
+  it('accepts output that says what it leaves out', () => {
     const text = '│  • 1 row could not be read   │\n│  • 1 row with a duplicate id left out  │\n│   1/2 │';
     expect(rowFailures(sent, shownRows(text))).toEqual([]);
   });
 
-  it('finds rows that were left out silently, and rows that were not sent', () => {
+  it('finds rows that were silently left out, and rows that were never sent', () => {
     expect(rowFailures(sent, shownRows('│  1/2 │'))).toHaveLength(1);
     expect(rowFailures(sent, shownRows('│  1/4 │'))[0]).toContain('4 rows are shown of 2');
     expect(rowFailures(undefined, shownRows('│  1/4 │'))).toHaveLength(1);
   });
 
-  it('compares the number behind a section with the rows that were sent', () => {
+  it('compares the count of a section with the rows that were sent', () => {
     const said = (count: string): string[] =>
       sectionFailures(`│  Watch  1 │ x │\n│  Runs ${count} │ y │`, 'Runs', sent);
     expect(said('2')).toEqual([]);
@@ -54,11 +54,11 @@ describe('the oracle', () => {
     expect(said('1')).toHaveLength(1);
   });
 
-  it('takes a number for an id, and nothing for none', () => {
+  it('takes a number as an id, and nothing as none', () => {
     expect(sentRows([JSON.stringify([{ id: 7 }, { id: 'a' }, { id: null }])], 'id')?.ids).toEqual(new Set(['7', 'a']));
   });
 
-  it('reads the numbers of a column and nothing else', () => {
+  it('reads the numbers of a column only', () => {
     const text = [
       '│ NAME      MEAN  MODEL │',
       '│ one      0.417  m     │',

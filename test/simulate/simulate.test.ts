@@ -67,7 +67,7 @@ describe('the simulator keeps its laws', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it.each(Object.keys(found))('where it was found that %s', async was => {
+  it.each(Object.keys(found))('in the case found before: %s', async was => {
     expect(await simulator.line(`${was}: `)).toBe('ok');
   });
 
@@ -85,7 +85,7 @@ describe('the simulator keeps its laws', () => {
     for (const what of ['faults', 'input']) expect(count(what), what).toBeGreaterThan(80);
   });
 
-  it('where programs use the service', async () => {
+  it('with command line programs on the service', async () => {
     const said = await new Simulator('--without-screen', '--hours', '3').text();
     expect(said).toMatch(/, 0 sessions failed$/);
     expect(said).toMatch(/^runs compared +[1-9]/m);
@@ -93,7 +93,7 @@ describe('the simulator keeps its laws', () => {
   });
 });
 
-describe('a law is watched:', () => {
+describe('a law is checked:', () => {
   let simulator: Simulator;
   beforeAll(() => {
     simulator = new Simulator('--bugs');

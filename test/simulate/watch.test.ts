@@ -20,11 +20,11 @@ describe('growth', () => {
         () => 30,
       ),
     ],
-  ])('lets pass what %s', (_, some) => {
+  ])('accepts what %s', (_, some) => {
     expect(growth(some)).toEqual([]);
   });
 
-  it('finds what does not stop', () => {
+  it('finds what never stops', () => {
     expect(
       growth(
         samples(
@@ -48,7 +48,7 @@ describe('tooOften', () => {
   const minute = 60_000;
   const asked = (url: string, times: number) => new Map([[url, times]]);
 
-  it('lets pass a poll every two seconds of what runs, and every ten of a list', () => {
+  it('accepts a poll every two seconds of running resources, and every ten of a list', () => {
     const seen = new Map([
       ['/api/v1/eval/evr_1/progress', 35],
       ['/api/v1/benchmarks?limit=50', 8],
@@ -61,11 +61,11 @@ describe('tooOften', () => {
     ['/api/v1/benchmarks?limit=50', 14],
     ['/api/v1/train/bench_1/runs', 14],
     ['/api/v1/deploy?limit=200', 14],
-  ])('finds %s asked for %i times in a minute', (url, times) => {
+  ])('finds %s requested %i times in a minute', (url, times) => {
     expect(tooOften(asked(url, times), minute, 0)).toHaveLength(1);
   });
 
-  it('allows for what starts and ends', () => {
+  it('allows for starts and ends', () => {
     expect(tooOften(asked('/api/v1/benchmarks?limit=50', 14), minute, 3)).toEqual([]);
   });
 });

@@ -15,13 +15,13 @@ const note = (more: Partial<Note>): Note => ({
 });
 
 describe('notes', () => {
-  it('have one digit for a flag that the settings name twice (out31 C11)', () => {
+  it('have one digit for a flag that is twice in the settings (out31 C11)', () => {
     const store = RememberedStore.inMemory('test');
     expect(new Notes(() => store, { author: 'me', flags: ['good', 'good', 'bad'] }).flags).toEqual(['good', 'bad']);
     store.close();
   });
 
-  it('merges those of two people: of each author the newest wins, in either order', () => {
+  it('merge those of two people: the newest of each author wins, in either order', () => {
     const mine = [note({}), note({ id: 't2', flag: 'good', at: 5_000 })];
     const theirs = [note({ author: 'bob', flag: 'gamed' }), note({ id: 't2', flag: '', at: 6_000 }), note({ at: 900 })];
     for (const [first, second] of [
@@ -42,7 +42,7 @@ describe('notes', () => {
     }
   });
 
-  it('keeps the notes of two people with one name, in either order and after several merges (A9)', () => {
+  it('keep those of two people with one name, in either order and after several merges (A9)', () => {
     const mine = [note({ text: 'line one' })];
     const theirs = [note({ flag: 'gamed', text: 'another view', at: 2_000, since: 2_000 })];
     const unknown = [note({ flag: 'x', at: 0, since: 0 }), note({ flag: 'y', at: 0, since: 0 })];
@@ -72,7 +72,7 @@ describe('notes', () => {
     }
   });
 
-  it('keeps those of services apart, and counts what merging did', () => {
+  it('separate those of services, and count what merging did', () => {
     const store = RememberedStore.inMemory('test');
     expect(store.notes.merge([note({}), note({ at: 2_000 }), note({ at: 500 })])).toEqual({
       ...{ added: 1, updated: 1, kept: 1, renamed: [] },
@@ -80,7 +80,7 @@ describe('notes', () => {
     store.close();
   });
 
-  it('sets and takes back what the author says, even if the clock was set back', () => {
+  it('set and remove those of the author, even if the clock was set back', () => {
     const store = RememberedStore.inMemory('test');
     const notes = new Notes(() => store, { flags: ['good'], author: 'ann' });
     const of = [{ kind: 'trajectory', id: 't1', label: 'task' }];
@@ -93,7 +93,7 @@ describe('notes', () => {
     store.close();
   });
 
-  it('keeps the name of what is noted where only its id is known', () => {
+  it('keep the name if only the id is known', () => {
     const store = RememberedStore.inMemory('test');
     const subject = { kind: 'trajectory', id: 't1', message: 0, author: 'ann' };
     const labels = ['t1', 'task', 't1', 'renamed'].map(label => {
@@ -104,7 +104,7 @@ describe('notes', () => {
     store.close();
   });
 
-  it('changes only what is said anew, in the notes as another program has saved them meanwhile', () => {
+  it('change only their own edits, in the file that another program has saved meanwhile', () => {
     const file = join(mkdtempSync(join(tmpdir(), 'benchtop-')), 'remembered.db');
     const [screen, command] = [RememberedStore.open(file, 'test'), RememberedStore.open(file, 'test')];
     const [onScreen, inShell] = [screen, command].map(store => new Notes(() => store, { flags: [], author: 'ann' }));
@@ -130,7 +130,7 @@ describe('notes', () => {
     rmSync(dirname(file), { recursive: true });
   });
 
-  it('has one note of an author on an id, whatever its kind was taken for', () => {
+  it('have one per author and id, whatever its kind', () => {
     const store = RememberedStore.inMemory('test');
     const notes = new Notes(() => store, { flags: [], author: 'ann' });
     notes.say([{ kind: 'trajectory', id: 'r4', label: 'r4' }], { flag: 'bad' });
@@ -143,7 +143,7 @@ describe('notes', () => {
     store.close();
   });
 
-  it('keeps what it has against another version of the same time, so that merging twice changes nothing', () => {
+  it('keep the existing one of two with the same time, so that merging twice changes nothing', () => {
     const store = RememberedStore.inMemory('test');
     store.notes.merge([note({ text: 'first' })]);
     expect(store.notes.merge([note({ text: 'second' })])).toEqual({ added: 0, updated: 0, kept: 1, renamed: [] });
@@ -151,7 +151,7 @@ describe('notes', () => {
     store.close();
   });
 
-  it('reads a time that no note can have as unknown, and lets any other version replace it', () => {
+  it('read an impossible time as unknown, and let any other version replace it', () => {
     const store = RememberedStore.inMemory('test');
     const now = Date.now();
     const times = { old: 1, beyond: Number.MAX_SAFE_INTEGER, future: now + 2 * dayMs, skewed: now + dayMs / 2 };
@@ -189,7 +189,7 @@ describe('notes', () => {
     [{ kind: 'run', id: 'r', author: 'a', at: 1, text: 'x'.repeat(10_001) }, false],
     [{ kind: 'run', id: 'r'.repeat(250), author: 'a', at: 1, label: 'x'.repeat(250), text: 'x'.repeat(10_000) }, true],
     ['no note', false],
-  ])('reads %j from a file: %s', (value, isNote) => {
+  ])('read %j from a file: %s', (value, isNote) => {
     expect(typeof parseNote(value, Date.parse('2026-01-01'))).toBe(isNote ? 'object' : 'string');
   });
 });

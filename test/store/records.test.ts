@@ -44,7 +44,7 @@ describe('the record of a benchmark upload', () => {
     expect(changed).toHaveBeenCalledTimes(2);
   });
 
-  it('of another phase, as another version may write it, is of one that is being sent', () => {
+  it('in an unknown phase, as another version may write it, counts as being sent', () => {
     const tables = tablesInMemory('prod');
     const records = new UploadRecords(tables);
     records.begin('/d', 'bench_1');
@@ -52,7 +52,7 @@ describe('the record of a benchmark upload', () => {
     expect(records.get('/d')?.phase).toBe('sending');
   });
 
-  it('is replaced by the next, and forgotten by its id or whatever it is', () => {
+  it('is replaced by the next, and deleted by id or completely', () => {
     const tables = tablesInMemory('prod');
     const records = new UploadRecords(tables);
     const begun = (id: string) => {
@@ -78,7 +78,7 @@ describe('the record of a benchmark upload', () => {
     expect([records.get('/d'), rows(tables, 'upload_files')]).toEqual([undefined, 0]);
   });
 
-  it('belongs to a profile, since another one may have a key of another organization (attack35 B6)', () => {
+  it('belongs to a profile, as another may have a key of another organization (attack35 B6)', () => {
     const folder = mkdtempSync(join(tmpdir(), 'benchtop-records-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const [mine, theirs] = ['mine', 'theirs'].map(profile => {
@@ -111,7 +111,7 @@ describe('the record of an upload of trajectories', () => {
   const mine = { path: '/f', dataset: 'mine', agent: 'a', account: 'one' };
   const none = { stored: 0, skipped: 0 };
 
-  it('is of a file, a dataset, an account and an agent, and of each request what is not to be sent again', () => {
+  it('belongs to a file, a dataset, an account and an agent, and has for each request what must not be sent again', () => {
     const records = new TrajectoryRecords(tablesInMemory('prod'));
     const changed = vi.fn();
     records.subscribe(changed);
@@ -175,7 +175,7 @@ describe('the record of an upload of trajectories', () => {
     return { tables, recordOf, send, sent, known };
   }
 
-  it('has the lines that were sent to the dataset, each with its number and its last answer', () => {
+  it('has the lines sent to the dataset, each with its number and its last answer', () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 1 });
     onTestFinished(() => void vi.useRealTimers());
     const { tables, recordOf, sent } = lineRecords();
@@ -192,7 +192,7 @@ describe('the record of an upload of trajectories', () => {
     expect([lines('CCCC'), rows(tables, 'sent_lines')]).toEqual([[], 4]);
   });
 
-  it('finds what was sent for others, told apart, and changes nothing of it', () => {
+  it('finds what was sent for others, separately, and changes nothing', () => {
     const { recordOf, sent } = lineRecords();
     const two = { ...mine, account: 'two' };
     const others = (upload: AccountUpload) =>
@@ -233,7 +233,7 @@ describe('the record of an upload of trajectories', () => {
     expect([mine, two].map(upload => recordOf(upload).isStartedOver)).toEqual([true, false]);
   });
 
-  it('keeps what is unknown of a file that was started over, for other files', () => {
+  it('keeps unknown outcomes of a file that was started over, for other files', () => {
     const { recordOf } = lineRecords();
     recordOf().begin('r1', ['AAAA.1']);
     recordOf().startOver();
@@ -241,7 +241,7 @@ describe('the record of an upload of trajectories', () => {
     expect(recordOf({ ...mine, path: '/other' }).requests()).toMatchObject([{ unknown: ['AAAA.1'], isOwn: false }]);
   });
 
-  it('knows an account by a hash of the key with a secret that stays', async () => {
+  it('identifies an account by a hash of the key with a stored secret', async () => {
     const records = new TrajectoryRecords(tablesInMemory('prod'));
     const secrets: string[] = [];
     const account = () =>
@@ -253,7 +253,7 @@ describe('the record of an upload of trajectories', () => {
     expect([secrets[0]?.length, new Set(secrets).size]).toEqual([36, 1]);
   });
 
-  it('forgets no request of an unknown outcome, however many there are', () => {
+  it('forgets no request with an unknown outcome, however many there are', () => {
     const { recordOf } = lineRecords(0);
     recordOf().begin('first', ['AAAA.1']);
     const others = recordOf({ ...mine, dataset: 'yours' });
@@ -262,7 +262,7 @@ describe('the record of an upload of trajectories', () => {
     expect(recordOf().requests()).toMatchObject([{ unknown: ['AAAA.1'] }]);
   });
 
-  it('keeps no more lines than fit, those last found in a file first, and those of the latest file whole', () => {
+  it('keeps as many lines as fit, those last found in a file first, and all of the latest file', () => {
     const { tables, recordOf, send, sent, known } = lineRecords(3);
     sent(['AAAA.1']);
     sent(['BBBB.1']);
@@ -284,7 +284,7 @@ describe('the record of an upload of trajectories', () => {
 });
 
 describe('the progress of a run', () => {
-  it('is of whole steps; thinned-out ones are gone on disk as well', () => {
+  it('has whole steps; thinned-out ones are gone on disk too', () => {
     const tables = tablesInMemory('prod');
     const points = new ProgressPoints(tables);
     expect([points.record('t', 0.5, 1), points.record('t', Number.NaN, 1), points.record('t', 0, 1)]).toEqual([
@@ -313,7 +313,7 @@ describe('the progress of a run', () => {
     expect(rows(tables, 'progress')).toBe(1_500);
   });
 
-  it('has one point at a time, and is of this service and run', () => {
+  it('has one point per time, of this service and run', () => {
     const tables = tablesInMemory('prod');
     const points = new ProgressPoints(tables);
     points.record('t', 1, 5);
@@ -333,7 +333,7 @@ describe('the progress of a run', () => {
   });
 });
 
-it('of lists the newest hundred are kept, and none that is unusable is shown', () => {
+it('keeps the newest hundred lists, and shows no unusable ones', () => {
   const tables = tablesInMemory('prod');
   const lists = new RememberedLists(tables);
   const data = { rows: [{ id: 'a' }], complete: true, dropped: 0, repeated: 0, notes: [], version: 1 };
@@ -350,7 +350,7 @@ it('of lists the newest hundred are kept, and none that is unusable is shown', (
   }
 });
 
-it('what is not seen for 90 days is forgotten, of every sort', () => {
+it('forgets everything that was not seen for 90 days', () => {
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-kept-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const store = RememberedStore.open(join(folder, 'state.db'), 'prod');
@@ -373,7 +373,7 @@ it('what is not seen for 90 days is forgotten, of every sort', () => {
   later.close();
 });
 
-it('observations are written by themselves a quarter of a second later, together', async () => {
+it('writes observations together a quarter of a second later', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => {
     vi.useRealTimers();
@@ -395,7 +395,7 @@ it('observations are written by themselves a quarter of a second later, together
   expect(flush).toHaveBeenCalledTimes(2);
 });
 
-it('what is forgotten is no longer pinned, and rewards are known by their number', () => {
+it('unpins what is deleted, and identifies rewards by number', () => {
   const store = RememberedStore.inMemory('prod');
   const a = { kind: 'run', id: 'a', label: 'A' };
   store.pin(a, 1);
@@ -409,7 +409,7 @@ it('what is forgotten is no longer pinned, and rewards are known by their number
   expect([store.pinned(), store.seen.find('run', 'a')]).toEqual([[], undefined]);
 });
 
-it('the last hundred commands are kept', () => {
+it('keeps the last hundred commands', () => {
   const store = RememberedStore.inMemory('prod');
   for (let index = 0; index < 102; index += 1) store.rememberCommand(`c${index}`, index);
   expect([store.recentCommands(500).length, store.recentCommands(1)]).toEqual([100, ['c101']]);

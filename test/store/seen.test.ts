@@ -9,7 +9,7 @@ function opened() {
 }
 const ids = (seen: SeenResources, ...of: Parameters<SeenResources['list']>) => seen.list(...of).map(({ id }) => id);
 
-it('are those of a kind and a parent, the last seen first', () => {
+it('belong to a kind and a parent, the last seen first', () => {
   const { seen } = opened();
   seen.see([{ kind: 'run', id: 'a', parent: 'b1' }], 1);
   seen.see(
@@ -28,7 +28,7 @@ it('are those of a kind and a parent, the last seen first', () => {
   expect([...seen.labels('run')].toSorted()).toEqual(['a', 'c']);
 });
 
-it('have no status where none was said, in memory and as they are read again', () => {
+it('have no status if none was reported, in memory and after a restart', () => {
   const { tables, seen } = opened();
   seen.see([{ kind: 'run', id: 'a' }], 1);
   const known = { kind: 'run', id: 'a', label: 'a', seenAt: 1, record: {} };
@@ -60,7 +60,7 @@ it('are looked up by id or name without reading the others', () => {
   ]);
 });
 
-it('keep what was said before where less is said', () => {
+it('keep earlier fields if an answer has fewer', () => {
   const { seen } = opened();
   seen.see([{ kind: 'run', id: 'a', label: 'mine', status: 'running', parent: 'b1', record: { x: 1, y: 1 } }], 1);
   seen.see([{ kind: 'run', id: 'a', label: '', record: { y: 2 } }], 2);
@@ -70,7 +70,7 @@ it('keep what was said before where less is said', () => {
   expect(seen.find('run', 'a')).toMatchObject({ label: 'yours', parent: 'b2', record: { x: 1, y: 2 } });
 });
 
-it('keep what belongs to a status that is only spelled differently (attack30 B2)', () => {
+it('keep the fields of a status that is only spelled differently (attack30 B2)', () => {
   const { seen } = opened();
   const failed = { failure: { message: 'out of memory' }, completed_at: '2026-01-01T10:00:00Z', completed_steps: 3 };
   seen.see([{ kind: 'training', id: 'a', status: 'failed', record: { status: 'failed', ...failed } }], 1);
@@ -92,7 +92,7 @@ it('remember when they were first seen, and when this machine started them', () 
   expect(again.find('run', 'b')).toMatchObject({ firstSeenAt: 2, startedAt: undefined, seenAt: 4 });
 });
 
-it('remember when they were seen leaving the queue, and the means after the end, but not from a record', () => {
+it('remember when they left the queue, and the means after the end, but not from a record', () => {
   const { tables, seen } = opened();
   seen.see(
     [
@@ -142,7 +142,7 @@ it('have had their rewards since the first answer with their number', () => {
   expect(later.find('run', 'a')?.gradedAt).toBe(6);
 });
 
-it('are gone once they are forgotten, and written again if they are seen again', () => {
+it('are removed once deleted, and written again if they are seen again', () => {
   const { tables, seen } = opened();
   const again = { kind: 'run', id: 'a', status: 'failed' };
   seen.see([again, { kind: 'run', id: 'b' }, { kind: 'training', id: 'a' }], 1);
@@ -155,7 +155,7 @@ it('are gone once they are forgotten, and written again if they are seen again',
   expect(ids(new SeenResources(tables), 'run')).toEqual(['a', 'b']);
 });
 
-it('are written again only where they have changed, or a minute after they were written', () => {
+it('are written again only if they have changed, or after a minute', () => {
   const { tables, seen } = opened();
   const writtenAt = (now: number, status = 'running') => {
     seen.see([{ kind: 'run', id: 'a', status }], now);
@@ -168,7 +168,7 @@ it('are written again only where they have changed, or a minute after they were 
   expect(writtenAt(62_001, 'failed')).toBe(62_001);
 });
 
-it('are the newest of each kind of this service, and none that is old', () => {
+it('are the newest of each kind of this service, without old ones', () => {
   const { tables, seen } = opened();
   const many = (kind: string, count: number) => Array.from({ length: count }, (_, id) => ({ kind, id: `${id}` }));
   for (const [index, resource] of many('run', 5_002).entries()) seen.see([resource], 10 + index);
@@ -184,12 +184,12 @@ it('are the newest of each kind of this service, and none that is old', () => {
   expect(count('prod', 'training')).toBe(0);
 });
 
-it('takes nothing for a time that is none', () => {
+it('accept no invalid time', () => {
   const times = [{}, { remembered_at: 0 }, { remembered_at: '1970-01-01T00:00:00Z' }, { remembered_at: '' }];
   expect(times.map(rememberedAt)).toEqual([undefined, 0, 0, undefined]);
 });
 
-it('keeps a mean and its number of rewards together (B4)', () => {
+it('keep a mean and its number of rewards together (B4)', () => {
   const { seen } = opened();
   const record = (fields: object) => {
     seen.see([{ kind: 'run', id: 'a', status: 'failed', record: { ...fields } }], 1);
@@ -205,7 +205,7 @@ it('keeps a mean and its number of rewards together (B4)', () => {
   expect(record({ reward_mean: null, reward_count: 0 })).toEqual([null, 0]);
 });
 
-it('remembers how certain a mean is once that is final, until the status changes', () => {
+it('remember how certain a mean is once that is final, until the status changes', () => {
   const { seen } = opened();
   const certain = (status: string | undefined, certainty?: { readonly isFinal: boolean }) => {
     seen.see([{ kind: 'run', id: 'a', status, certainty }], 1);

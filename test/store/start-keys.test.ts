@@ -17,7 +17,7 @@ function program(folder: string, scope: Scope | string = 'prod') {
   return { keys: store.startKeys, store, close: () => store.close() };
 }
 
-it('keeps it by the service, whatever the profile is called (A8)', () => {
+it('keep a key by service, under any profile name (A8)', () => {
   const folder = testFolder();
   const named = (name: string) => program(folder, { profile: `${name} https://one`, service: 'https://one' });
   const prod = named('prod');
@@ -29,7 +29,7 @@ it('keeps it by the service, whatever the profile is called (A8)', () => {
   renamed.close();
 });
 
-it('keeps the key of a lost start until its outcome is known', () => {
+it('keep the key of a lost start until its outcome is known', () => {
   const folder = testFolder();
   const first = program(folder);
   const key = first.keys.take('startEval', run);
@@ -53,7 +53,7 @@ it('keeps the key of a lost start until its outcome is known', () => {
   third.close();
 });
 
-it('keeps the key of a program that was killed while it sent', () => {
+it('keep the key of a program that was killed while it sent', () => {
   const folder = testFolder();
   const key = program(folder).keys.take('startEval', run);
   const later = program(folder);
@@ -62,14 +62,14 @@ it('keeps the key of a program that was killed while it sent', () => {
   expect(later.keys.earlier('startEval', run)?.key).toBe(key);
 });
 
-it('forgets the key of a start that was refused', () => {
+it('delete the key of a start that was refused', () => {
   const folder = testFolder();
   const { keys } = program(folder);
   keys.settle('startEval', run, keys.take('startEval', run), 'refused');
   expect(program(folder).keys.earlier('startEval', run)).toBeUndefined();
 });
 
-it('does not take the key that another living program is sending', async () => {
+it('do not take a key that another running program is sending', async () => {
   const folder = testFolder();
   const other = spawn(process.execPath, ['-e', 'process.stdin.resume()'], { stdio: ['pipe', 'ignore', 'ignore'] });
   const key = program(folder).keys.take('startEval', run);
@@ -85,7 +85,7 @@ it('does not take the key that another living program is sending', async () => {
   expect(program(folder).keys.earlier('startEval', run)?.key).toBe(key);
 });
 
-it('says that a key is too old, and does not send it again', () => {
+it('say that a key is too old, and do not send it again', () => {
   const folder = testFolder();
   const now = Date.now();
   const first = program(folder);
@@ -99,7 +99,7 @@ it('says that a key is too old, and does not send it again', () => {
   expect(first.keys.earlier('startEval', run, now)).toBeUndefined();
 });
 
-it('sends the key that the user gives, and remembers that one', () => {
+it('send the key from the user, and remember it', () => {
   const { keys } = program(testFolder());
   keys.settle('startEval', run, keys.take('startEval', run), 'unknown');
   expect(keys.take('startEval', run, 'mine')).toBe('mine');
@@ -111,7 +111,7 @@ it.each([
   { file: 'written', isHeld: false },
   { file: 'in memory, where the file cannot be written', isHeld: true },
 ])(
-  'keeps an open key that is $file, while another key of the user is sent and after it (issue 16, 5)',
+  'keep an open key that is $file, while another key of the user is sent and afterwards (issue 16, 5)',
   ({ isHeld }) => {
     const folder = testFolder();
     const { keys } = program(folder);
@@ -136,7 +136,7 @@ it.each([
   },
 );
 
-it('keeps keys in memory while the file cannot be written, and never takes a settled one', () => {
+it('keep keys in memory while the file is unwritable, and never take a settled one', () => {
   const folder = testFolder();
   const { keys } = program(folder);
   const written = keys.take('startEval', run);
@@ -155,7 +155,7 @@ it('keeps keys in memory while the file cannot be written, and never takes a set
   blocker.close();
 });
 
-it('keeps what several starts have started, also while the file cannot be written', () => {
+it('keep what several starts have started, even while the file is unwritable', () => {
   const folder = testFolder();
   const { keys } = program(folder);
   const other = { ...run, bench_id: 'b2' };
@@ -186,7 +186,7 @@ it('keeps what several starts have started, also while the file cannot be writte
   expect(idOf(one[0])).toBeUndefined();
 });
 
-it('keeps what each group has started apart, and takes it for another group for a day', () => {
+it('keep what each group has started apart, and recognise it in another group for a day', () => {
   const { keys } = program(testFolder());
   const seed = (seed: number): TogetherStart => ({ input: { ...run, options: { seed } } });
   const [first, second] = [
@@ -215,7 +215,7 @@ it('keeps what each group has started apart, and takes it for another group for 
   ]);
 });
 
-it('keeps what has started with a key of the user, also once all have', () => {
+it('keep what has started with a key of the user, even once all have', () => {
   const { keys } = program(testFolder());
   const starts = [1, 2].map((seed): TogetherStart => ({ input: { ...run, options: { seed } }, chosen: 'mine' }));
   keys.awaitStarts('startEval', starts, 0);
@@ -224,7 +224,7 @@ it('keeps what has started with a key of the user, also once all have', () => {
   expect(later).toEqual(['evr_0', 'evr_1']);
 });
 
-it('knows what has started under every name of the profile, until the service no longer has it (A8)', () => {
+it('know what has started under every name of the profile, until the service no longer has it (A8)', () => {
   const folder = testFolder();
   const named = (name: string) => program(folder, { profile: `${name} https://one`, service: 'https://one' });
   const starts = [1, 2].map((seed): TogetherStart => ({ input: { ...run, options: { seed } } }));
@@ -240,7 +240,7 @@ it('knows what has started under every name of the profile, until the service no
   close();
 });
 
-it('keeps the name of the first start with a key of the user, for a day', () => {
+it('keep the name of the first start with a key of the user, for a day', () => {
   const folder = testFolder();
   const { keys, close } = program(folder);
   keys.keepName('run', run, 'K1', 'words', 1_000);
@@ -259,7 +259,7 @@ it('keeps the name of the first start with a key of the user, for a day', () => 
   expect(names(1_000 + dayMs)[0]).toBe('words 3');
 });
 
-it('forgets an open key that the service may have forgotten, once the user sends another one (attack30 B6)', () => {
+it('delete an open key that the service may have forgotten, once the user sends another (attack30 B6)', () => {
   const { keys } = program(testFolder());
   const open = keys.take('logReward', run, undefined, 0);
   keys.settle('logReward', run, open, 'unknown');

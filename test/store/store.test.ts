@@ -33,7 +33,7 @@ const run = (id: string, more: Partial<SeenResource> = {}): SeenResource => ({
 const ofModel = { model: 'acme/small', isIncomplete: false };
 
 describe('what was seen', () => {
-  it('is there at the next start, the last seen first, apart by profile', () => {
+  it('is there after a restart, the last seen first, separated by profile', () => {
     const first = RememberedStore.open(path, 'prod');
     first.see([run('a')], 1_000);
     first.see([run('b', { parent: 'bench_2' })], 2_000);
@@ -65,7 +65,7 @@ describe('what was seen', () => {
     store.close();
   });
 
-  it('is joined with what is seen of it in part', () => {
+  it('is merged with partial reads of it', () => {
     const store = RememberedStore.open(path, 'prod');
     store.see([run('a')], 1_000);
     store.see([{ kind: 'run', id: 'a', status: 'completed' }], 2_000);
@@ -81,7 +81,7 @@ describe('what was seen', () => {
     store.close();
   });
 
-  it('says nothing of how far something is once its status has changed', () => {
+  it('drops the progress once the status has changed', () => {
     const store = RememberedStore.open(path, 'prod');
     const training: SeenResource = { kind: 'training', id: 't', label: 't', status: 'running' };
     store.see([{ ...training, record: { training_run_id: 't', status: 'running', completed_steps: 25 } }], 1_000);
@@ -93,7 +93,7 @@ describe('what was seen', () => {
     store.close();
   });
 
-  it('comes back with the fields that were sent, and with the time since when it has so many rewards', () => {
+  it('is restored with the fields that were sent, and the time since which it has so many rewards', () => {
     const first = RememberedStore.open(path, 'prod');
     const record = { eval_run_id: 'a', reward_count: 3, '': 'without a name' };
     first.see([run('a', { record })], 1_000);
@@ -104,7 +104,7 @@ describe('what was seen', () => {
     second.close();
   });
 
-  it('is written when the store is closed, without waiting', () => {
+  it('is written on close, without waiting', () => {
     const store = RememberedStore.open(path, 'prod');
     store.see([run('a')], 1_000);
     store.recordProgress('t', 3, 1_000);
@@ -118,7 +118,7 @@ describe('what was seen', () => {
     later.close();
   });
 
-  it('is forgotten after a long time', () => {
+  it('is deleted after a long time', () => {
     const store = RememberedStore.open(path, 'prod');
     const day = 24 * 60 * 60_000;
     store.see([run('old')], 9 * day);
@@ -128,7 +128,7 @@ describe('what was seen', () => {
     store.close();
   });
 
-  it('is read no further than it is needed (U43)', () => {
+  it('is read no further than needed (U43)', () => {
     const store = RememberedStore.open(path, 'prod');
     for (let number = 1; number <= 5; number += 1) {
       store.see([run(`run ${number}`), { ...run(`traj ${number}`), kind: 'trajectory' }], number * 1_000);
@@ -141,7 +141,7 @@ describe('what was seen', () => {
     store.close();
   });
 
-  it('may be used by several programs at once', () => {
+  it('can be used by several programs at once', () => {
     const one = RememberedStore.open(path, 'prod');
     const two = RememberedStore.open(path, 'prod');
     one.see([run('a')], 1);
@@ -155,7 +155,7 @@ describe('what was seen', () => {
 });
 
 describe('the file', () => {
-  it('is its user’s alone', () => {
+  it('is readable by its user only', () => {
     RememberedStore.open(path, 'prod').close();
     expect(statSync(path).mode & 0o077).toBe(0);
   });
@@ -188,7 +188,7 @@ describe('the file', () => {
     database.close();
   });
 
-  it('is set aside if it is broken, and the program keeps running', () => {
+  it('is set aside if it is damaged, and the program keeps running', () => {
     RememberedStore.open(path, 'prod').close();
     writeFileSync(path, 'this is no database, and is long enough to be looked at as one');
     const store = RememberedStore.open(path, 'prod');
@@ -209,7 +209,7 @@ describe('the file', () => {
     later.close();
   });
 
-  it('is left alone if another program holds it', () => {
+  it('is left alone if another program has locked it', () => {
     const before = RememberedStore.open(path, 'prod');
     before.see([run('a')], 1);
     before.close();
@@ -226,7 +226,7 @@ describe('the file', () => {
     after.close();
   });
 
-  it('waits once for a program that keeps holding it, however many writes follow', async () => {
+  it('waits once for a program that keeps it locked, however many writes follow', async () => {
     const busyMs = 300;
     const store = RememberedStore.open(path, 'prod', busyMs);
     const hold = `const { DatabaseSync } = require('node:sqlite');
@@ -251,7 +251,7 @@ describe('the file', () => {
     store.close();
   });
 
-  it('may be impossible: then all is kept in memory', () => {
+  it('may be missing: then everything stays in memory', () => {
     writeFileSync(join(folder, 'state'), 'a file where a folder should be');
     const store = RememberedStore.open(path, 'prod');
     expect(store.file.problem).toContain('only while the program runs');
@@ -261,7 +261,7 @@ describe('the file', () => {
   });
 });
 
-it('waits for the disk with whatever keeps a write from being sent twice, and not with what was seen', () => {
+it('waits for the disk with what prevents duplicates, but not with what was seen', () => {
   const store = RememberedStore.open(path, 'prod');
   const levels: Record<string, Set<unknown>> = {};
   const prepare = DatabaseSync.prototype.prepare;
@@ -308,7 +308,7 @@ it('waits for the disk with whatever keeps a write from being sent twice, and no
   });
 });
 
-describe('a row that is damaged', () => {
+describe('a damaged row', () => {
   it('is left out of its list, and hides no other', () => {
     const before = RememberedStore.open(path, 'prod');
     before.see([run('a'), run('b')], 1_000);
@@ -332,7 +332,7 @@ describe('a row that is damaged', () => {
   });
 });
 
-it('says once that nothing can be written any more, and of each pin that it was not kept', () => {
+it('says once that it cannot write any more, and for each pin that it was not saved', () => {
   RememberedStore.open(path, 'prod').close();
   const store = RememberedStore.open(path, 'prod', 1);
   const problems: string[] = [];
@@ -348,7 +348,7 @@ it('says once that nothing can be written any more, and of each pin that it was 
   store.close();
 });
 
-it('is closed at an exit by a signal without waiting for a program that holds it', { timeout: 15_000 }, () => {
+it('closes at an exit by a signal without waiting for a program that has it locked', { timeout: 15_000 }, () => {
   RememberedStore.open(path, 'prod').close();
   // As long as no test may take.
   const store = RememberedStore.open(path, 'prod', 60_000);
@@ -365,7 +365,7 @@ it('is closed at an exit by a signal without waiting for a program that holds it
   holder.close();
 });
 
-it('keeps the first rows of a list, and longer ones than are worth reading not at all', () => {
+it('keeps the first rows of a list, and no lists too long to be worth reading', () => {
   const store = RememberedStore.open(path, 'prod');
   const facts = { complete: true, dropped: 1, repeated: 0, notes: ['why'], remembered_at: undefined, version: 3 };
   const { version: _, remembered_at: __, ...kept } = facts;
@@ -384,7 +384,7 @@ it('keeps the first rows of a list, and longer ones than are worth reading not a
   store.close();
 });
 
-it('writes a list again only if it has changed, or a minute later', () => {
+it('writes a list again only if it has changed, or after a minute', () => {
   const store = RememberedStore.open(path, 'prod');
   const data = { rows: [], complete: true, dropped: 0, repeated: 0, notes: [], remembered_at: undefined, version: 1 };
   const readAt = (at: number) => {
@@ -407,7 +407,7 @@ it('keeps pins in their order', () => {
   expect(store.pinned()).toBeUndefined();
 });
 
-it.each([3_600_000, -3_600_000])('counts no silence while the clock is set by %i ms', set => {
+it.each([3_600_000, -3_600_000])('counts no silence if the clock is set by %i ms', set => {
   vi.useFakeTimers({ toFake: ['Date', 'performance'], now: 10_000_000 });
   onTestFinished(() => void vi.useRealTimers());
   const store = RememberedStore.inMemory('prod');
@@ -428,7 +428,7 @@ it.each([3_600_000, -3_600_000])('counts no silence while the clock is set by %i
   expect(Date.now() - (last?.at ?? 0)).toBe(130_000);
 });
 
-it('notes how far a run is, when that changes, and thins what is old', () => {
+it('records the progress of a run when it changes, and thins out old points', () => {
   const store = RememberedStore.inMemory('prod');
   store.recordProgress('t', 0, 1);
   store.recordProgress('t', 0, 2);
@@ -447,7 +447,7 @@ it('notes how far a run is, when that changes, and thins what is old', () => {
   );
 });
 
-it('has no manifest and no agent of an upload that has none', () => {
+it('has no manifest and no agent for an upload without them', () => {
   const store = RememberedStore.inMemory('prod');
   store.uploads.begin('/folder', 'bench_1');
   expect(store.uploads.get('/folder')).toEqual({ benchId: 'bench_1', phase: 'sending', manifest: undefined });
@@ -456,7 +456,7 @@ it('has no manifest and no agent of an upload that has none', () => {
   expect(store.trajectoryUploads.unfinished()).toMatchObject([upload]);
 });
 
-it('takes nothing but a time for when something was seen', () => {
+it('accepts only valid times', () => {
   const times = [5, '1970-01-01T00:00:01Z', 'soon', ['1970-01-01T00:00:01Z'], null, undefined];
   expect(times.map(at => rememberedAt({ remembered_at: at }))).toEqual([5, 1_000, ...Array(4)]);
 });
@@ -470,7 +470,7 @@ it('remembers commands and settings', () => {
   expect(store.setting('table.runs')).toEqual({ choice: { id: true } });
 });
 
-it('keeps conversations, the last one first, each with the time at which it last changed', () => {
+it('keeps conversations, the last one first, each with the time of its last change', () => {
   const store = RememberedStore.inMemory('prod');
   store.saveChat({ id: 'a', title: 'tea', ...ofModel, talk: { turns: [1] } }, 1);
   store.saveChat({ id: 'b', title: 'toast', ...ofModel, talk: { turns: [] } }, 2);

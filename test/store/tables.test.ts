@@ -31,7 +31,7 @@ function otherProgram(): DatabaseSync {
   return database;
 }
 
-it('is written ahead, and brought to the disk with each commit, unless it is written lazily', () => {
+it('uses a write-ahead log, flushed with each commit, unless it is written lazily', () => {
   const { pragma, tables } = opened();
   const [normal, full] = [1, 2];
   expect([pragma('journal_mode'), pragma('synchronous'), pragma('busy_timeout')]).toEqual(['wal', full, busyMs]);
@@ -45,7 +45,7 @@ it('is written ahead, and brought to the disk with each commit, unless it is wri
   expect([...levels, pragma('synchronous')]).toEqual([normal, full]);
 });
 
-it('is opened also where it is read elsewhere, and cannot be written ahead yet', () => {
+it('can be opened while another reads it, before it has a write-ahead log', () => {
   connect(path, busyMs).close();
   const reader = otherProgram();
   reader.exec('pragma journal_mode = delete; begin; select * from pins');
@@ -53,7 +53,7 @@ it('is opened also where it is read elsewhere, and cannot be written ahead yet',
   expect([pragma('journal_mode'), tables.read('select * from pins')]).toEqual(['delete', []]);
 });
 
-it('is waited for in full again once the program that held it has let it go', () => {
+it('is waited for with the full limit again once the program that locked it has released it', () => {
   const { tables, pragma } = opened();
   const holder = otherProgram();
   holder.exec('begin immediate');
@@ -64,7 +64,7 @@ it('is waited for in full again once the program that held it has let it go', ()
   expect(pragma('busy_timeout')).toBe(busyMs);
 });
 
-it('is waited for no longer than was said last, and never for longer than before', () => {
+it('is waited for with the last limit, never longer than before', () => {
   const { tables, pragma } = opened();
   tables.waitAtMost(2 * busyMs);
   expect(pragma('busy_timeout')).toBe(busyMs);
@@ -72,7 +72,7 @@ it('is waited for no longer than was said last, and never for longer than before
   expect(pragma('busy_timeout')).toBe(1);
 });
 
-it('was written elsewhere where another connection wrote, and not by itself', () => {
+it('was written elsewhere if another connection wrote, not by its own writes', () => {
   const { tables } = opened();
   expect([tables.wasWrittenElsewhere(), tables.wasWrittenElsewhere()]).toEqual([false, false]);
   tables.run(note);
@@ -81,7 +81,7 @@ it('was written elsewhere where another connection wrote, and not by itself', ()
   expect([tables.wasWrittenElsewhere(), tables.wasWrittenElsewhere()]).toEqual([true, false]);
 });
 
-it('takes all of several rows or none of them, and says so', () => {
+it('writes all of several rows or none, and says which', () => {
   const { tables } = opened();
   const said: string[] = [];
   tables.onProblem(problem => said.push(problem));
@@ -114,13 +114,13 @@ it('keeps the newest rows of its own service', () => {
   expect(rows.map(({ command }) => command)).toEqual(['b', 'c', 'd']);
 });
 
-it('has no rows where they cannot be read, which is told apart from none', () => {
+it('tells unreadable rows from no rows', () => {
   const { tables } = opened();
   expect([tables.all('select * from nowhere'), tables.read('select * from nowhere')]).toEqual([[], undefined]);
   expect(tables.read('select * from pins')).toEqual([]);
 });
 
-it('says why a write failed, also where SQLite has rolled it back by itself', () => {
+it('says why a write failed, even if SQLite has rolled it back by itself', () => {
   const { tables } = opened();
   const isWritten = tables.atOnce(run => {
     run(note);

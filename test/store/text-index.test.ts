@@ -73,7 +73,7 @@ describe('the index of texts', () => {
     );
   });
 
-  it('finds by an expression what a scan of every line finds', () => {
+  it('finds with an expression what a scan of every line finds', () => {
     // Characters that fold to an ASCII letter under the flags of an expression, and parts that it may repeat, omit or
     // negate.
     const bodies = fc
@@ -144,7 +144,7 @@ describe('the index of texts', () => {
     other.close();
   });
 
-  it('is private, and kept between starts and by service', () => {
+  it('is private, and kept across starts and per service', () => {
     const first = TextIndex.open(path, options);
     first.keep(text('t1', 4, 'the quick fox', 'jumps'));
     first.close();
@@ -169,7 +169,7 @@ describe('the index of texts', () => {
     index.close();
   });
 
-  it('stays within its size: what was not used for longest goes first', () => {
+  it('stays within its size by dropping the least recently used', () => {
     const index = TextIndex.open(path, { service: 'one', mostBytes: 2_000_000 });
     const body = (at: number) => Array.from({ length: 400 }, (_, word) => `word${at * 7919 + word * 31}`).join(' ');
     for (let at = 0; at < 700; at += 1) index.keep(text(`t${at}`, 1, body(at)), at);
@@ -181,7 +181,7 @@ describe('the index of texts', () => {
     expect(statSync(path).size).toBeLessThan(4_000_000);
   });
 
-  it('deletes a text with its parts or not at all', () => {
+  it('deletes a text with all its parts or not at all', () => {
     const small = { service: 'one', mostBytes: 1 };
     const index = TextIndex.open(path, options);
     for (let at = 0; at < 30; at += 1) index.keep(text(`t${at}`, 1, `word of t${at}`));
@@ -194,7 +194,7 @@ describe('the index of texts', () => {
     for (const each of [index, full, database]) each.close();
   });
 
-  it('begins anew where the file is damaged, and can be forgotten', () => {
+  it('starts again if the file is damaged, and can be deleted', () => {
     writeFileSync(path, 'not a database, and long enough to be read as one'.repeat(40));
     const index = TextIndex.open(path, options);
     expect(index.problem).toBeUndefined();
@@ -205,7 +205,7 @@ describe('the index of texts', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it('does not give the text of a trajectory to another one, replaced while it is read', () => {
+  it('never mixes up texts, even one replaced while it is read', () => {
     const [index, other] = [TextIndex.open(path, options), TextIndex.open(path, options)];
     for (let at = 0; at < 40; at += 1) index.keep(text(`t${at}`, 1, `word of t${at}`));
     const texts = new Map([...index.known()].map(([trajectoryId, { id }]) => [id, trajectoryId]));
@@ -220,7 +220,7 @@ describe('the index of texts', () => {
     other.close();
   });
 
-  it('begins anew where it turns out to be damaged, and says so to whoever reads it', () => {
+  it('starts again if it turns out to be damaged, and tells its reader', () => {
     const index = TextIndex.open(path, options);
     for (let at = 0; at < 40; at += 1) index.keep(text(`t${at}`, 1, `word of t${at}`));
     damageTexts(path);
@@ -234,7 +234,7 @@ describe('the index of texts', () => {
     expect(found(TextIndex.open(path, options), 'something')).toEqual(['t1']);
   });
 
-  it('drops the texts of an older version', () => {
+  it('drops texts of an older version', () => {
     const old = new DatabaseSync(path);
     old.exec('create table texts (id integer primary key, service text); pragma user_version = 1');
     old.close();
@@ -244,7 +244,7 @@ describe('the index of texts', () => {
     index.close();
   });
 
-  it('forgets the texts of a run, also on the disk, and no others (attack31 B3)', () => {
+  it('deletes the texts of a run, on disk too, and no others (attack31 B3)', () => {
     const index = TextIndex.open(path, options);
     const other = TextIndex.open(path, { ...options, service: 'two' });
     const of = (field: string, id: string, body: string) => ({

@@ -6,7 +6,7 @@ import { Random } from '../../tools/rig/random.ts';
 const both = (one: string, other: string, width: number) => [...cutApart([one, other], width).values()];
 
 describe('cutApart', () => {
-  it('cuts the middle, where the names differ at their ends', () => {
+  it('cuts the middle, if the names differ at their ends', () => {
     expect(both('t-words after training, seed 1', 't-words after training, seed 2', 15)).toEqual([
       't-words… seed 1',
       't-words… seed 2',
@@ -17,7 +17,7 @@ describe('cutApart', () => {
     ]);
   });
 
-  it('shows in what they differ, where that is in the middle', () => {
+  it('shows the difference, if that is in the middle', () => {
     expect(both('t-words with seed 1 by the tutor', 't-words with seed 2 by the tutor', 11)).toEqual([
       '…d 1 by th…',
       '…d 2 by th…',
@@ -62,7 +62,7 @@ describe('the names of a list', () => {
     }
   });
 
-  it('of 90 characters show in what they differ, at their ends as in their middle', () => {
+  it('of 90 characters show their differences, at the ends and in the middle', () => {
     const [head, tail] = [
       'nightly run of the tutor on the words ',
       ' with the held-out split of the second week of May',
@@ -74,7 +74,7 @@ describe('the names of a list', () => {
     expect([...cutApart(atEnd, 20).values()]).toEqual(seeds.map(seed => `nightly ru…Mayseed ${seed.at(-1)}`));
   });
 
-  it('that begin with the same date and differ in more than their ends show what follows the date', () => {
+  it('that start with the same date and differ in more than their ends show what follows the date', () => {
     const names = ['swe-terminal-repair', 'kernel-cuda-optimise', 'security-ctf-web'].map(
       (family, index) => `2026-11-01_${family}_qwen3-next-80b-a3b-thinking-instruct_lr0.00001_g8_seed${index}`,
     );
@@ -98,7 +98,7 @@ describe('the names of a list', () => {
     expect(cuts[7]).toBe('…lr2_of…_g8_ro…ed1_of…');
   });
 
-  it('of 10,000 rows are cut at once', () => {
+  it('of 10,000 rows are cut quickly', () => {
     const names = Array.from({ length: 10_000 }, (_, index) => `${'a'.repeat(40)}${index}${'b'.repeat(40)}`);
     expect(new Set(cutApart(names, 24).values()).size).toBe(names.length);
   });

@@ -7,15 +7,15 @@ function streamed(pieces: readonly string[]): string {
   return pieces.map(piece => clean(piece)).join('');
 }
 
-describe('text that comes in pieces', () => {
-  it('is written as it comes', () => {
+describe('streamed text', () => {
+  it('is written as it arrives', () => {
     const clean = cleanStream();
     expect(clean('two w')).toBe('two w');
     expect(clean('ords\nand')).toBe('ords\nand');
     expect(clean(' more')).toBe(' more');
   });
 
-  it('writes each line in full, also one that begins like the one before', () => {
+  it('writes each line completely, even one that starts like the previous one', () => {
     expect(streamed(['mut', 'able\nmuta', 'ble\n', 'mutant', '\nm'])).toBe('mutable\nmutable\nmutant\nm');
   });
 
@@ -24,7 +24,7 @@ describe('text that comes in pieces', () => {
     ['a title', ['a\u001b]0;own', 'ed\u0007b\n']],
     ['marks without end', ['e', ...Array.from({ length: 60 }, () => '\u0301'), 'x\n']],
     ['half a character', ['\ud83d', '\ude00 ok\n']],
-  ])('holds back %s that is spread over them', (_, pieces) => {
+  ])('holds back %s split across chunks', (_, pieces) => {
     const whole = sanitise(pieces.join(''), { multiline: true });
     const out = streamed(pieces);
     expect(out.endsWith('\n') || out.endsWith('next')).toBe(true);
@@ -33,7 +33,7 @@ describe('text that comes in pieces', () => {
     expect(out.match(/\u0301/g)?.length ?? 0).toBeLessThanOrEqual(whole.match(/\u0301/g)?.length ?? 0);
   });
 
-  it('goes on behind a sequence that ended only after a part of it was written', () => {
+  it('continues after a sequence that ended only after part of it was written', () => {
     expect(streamed(['\u001b', ']', '0;title', '\u0007', 'after', ' it'])).toBe('0;titleafter it');
     expect(streamed(['\u001b', ']', '0;title', '\u0007after'])).toBe('0;titleafter');
   });
@@ -44,7 +44,7 @@ describe('text that comes in pieces', () => {
     ['signs before a number', ['at \u0600', '\u0661 left\n']],
     ['Arabic, Thai and Chinese', ['مر', 'حبا\u200cب', 'ك ', 'ภาษา', 'ไทย ', '汉', '字\n']],
     ['joiners and marks', ['a', '\u200d', 'b\u0301', '\u0301\u0301', ' क\u094d', '\u200d', 'ष\n']],
-  ])('equals the whole with %s', (_, pieces) => {
+  ])('is the same as unsplit text with %s', (_, pieces) => {
     expect(streamed(pieces)).toBe(
       pieces
         .join('')

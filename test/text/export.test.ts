@@ -39,7 +39,7 @@ describe('exportRows as JSON', () => {
     expect(exportRows('jsonl', [], [])).toBe('');
   });
 
-  it('can be read back to the original and holds nothing a terminal obeys', () => {
+  it('can be read back unchanged, and contains nothing that a terminal obeys', () => {
     for (const format of ['json', 'jsonl'] as const) {
       const text = exportRows(format, hostile, []);
       expect(text).toMatch(/^[\n -~]*$/);
@@ -50,12 +50,12 @@ describe('exportRows as JSON', () => {
 });
 
 describe('exportRows as CSV', () => {
-  it('has a header, CRLF, and nothing if there is no value', () => {
+  it('has a header, CRLF, and empty cells for missing values', () => {
     expect(exportRows('csv', rows, columns)).toBe('id,reward\r\na,-0.5\r\nb,\r\nc,\r\n');
     expect(exportRows('csv', [], columns)).toBe('id,reward\r\n');
   });
 
-  it('distinguishes zero, false and empty text from nothing', () => {
+  it('tells zero, false and empty text from nothing', () => {
     expect(cell('csv', 0)).toBe('0');
     expect(cell('csv', false)).toBe('false');
     expect(cell('csv', undefined)).toBe('');
@@ -69,7 +69,7 @@ describe('exportRows as CSV', () => {
     expect(cell('csv', 'plain text')).toBe('plain text');
   });
 
-  it('makes no formula of text, and no text of a number', () => {
+  it('turns no text into a formula, and no number into text', () => {
     for (const start of ['=', '+', '-', '@', '\t']) expect(cell('csv', `${start}1`)).toBe(`'${start}1`);
     expect(cell('csv', '=A1,"x"')).toBe(`"'=A1,""x"""`);
     expect(cell('csv', '\x00\x07=1')).toBe("'=1");
@@ -79,22 +79,22 @@ describe('exportRows as CSV', () => {
     expect(exportRows('csv', [], [{ name: '@SUM(A1)', value: () => 1 }])).toBe("'@SUM(A1)\r\n");
   });
 
-  it('drops control characters, and escape sequences as a whole, as everywhere else (C4)', () => {
+  it('drops control characters, and whole escape sequences, as everywhere else (C4)', () => {
     expect(cell('csv', 'a\x00\x07\x1b[2J\x7fb\tc')).toBe('ab\tc');
     expect(cell('csv', 'my-bench\x1b[31mRED\x1b]0;pwn\x07')).toBe('my-benchRED');
   });
 
-  it('drops what reorders other text, and keeps the marks that a language needs (out26 C2)', () => {
+  it('drops marks that reorder other text, and keeps those that a language needs (out26 C2)', () => {
     expect(cell('csv', 'a\u202egnp.exe\u2066b\u2069\u200f')).toBe('agnp.exeb\u200f');
     expect(cell('csv', '\u202e=1')).toBe("'=1");
   });
 
-  it('writes dates in ISO 8601 and nothing for no date', () => {
+  it('writes dates in ISO 8601, and nothing for a missing date', () => {
     expect(cell('csv', new Date(0))).toBe('1970-01-01T00:00:00.000Z');
     expect(cell('csv', new Date(Number.NaN))).toBe('');
   });
 
-  it('leaves no blank line', () => {
+  it('writes no blank line', () => {
     expect(exportRows('csv', [null], [{ name: 'x', value: row => row }])).toBe('x\r\n""\r\n');
   });
 });
@@ -114,7 +114,7 @@ describe('exportRows as Markdown', () => {
     expect(exportRows('markdown', [], [{ name: 'a|b', value: () => 1 }])).toBe('| a\\|b |\n| --- |\n');
   });
 
-  it('puts no apostrophe before text', () => {
+  it('adds no apostrophe before text', () => {
     expect(cell('markdown', '=1')).toBe('=1');
   });
 });
@@ -122,7 +122,7 @@ describe('exportRows as Markdown', () => {
 describe('exportFileName', () => {
   const at = new Date('2026-03-04T05:06:07.890Z');
 
-  it('names kind, id, time and format', () => {
+  it('has kind, id, time and format', () => {
     expect(exportFormats.map(format => exportFileName('run', 'run_1', format, at))).toEqual([
       'benchtop-run-run_1-20260304-050607.json',
       'benchtop-run-run_1-20260304-050607.jsonl',
@@ -131,7 +131,7 @@ describe('exportFileName', () => {
     ]);
   });
 
-  it('is a safe name whatever it is made of', () => {
+  it('is a safe name for any input', () => {
     expect(exportFileName('../..', '/etc/pass wd\n', 'csv', at)).toBe('benchtop-etc-pass-wd-20260304-050607.csv');
     expect(exportFileName('', '', 'csv', at)).toBe('benchtop-20260304-050607.csv');
     for (const id of ['x'.repeat(500), '.'.repeat(500), '日本\x1b[2J\u202e', '-rf', 'a/b'.repeat(99)]) {

@@ -16,7 +16,7 @@ function parts(input: string, text: string): string[] | undefined {
 }
 
 describe('parseFilter', () => {
-  it('takes everything while nothing is typed', () => {
+  it('matches everything while nothing is typed', () => {
     for (const input of ['', '!', '~', '/']) {
       expect(parts(input, 'anything')).toEqual([]);
       expect(filterOf(input).kind).toBe('all');
@@ -32,12 +32,12 @@ describe('parseFilter', () => {
     expect(parts('straße', 'STRAßE')).toEqual(['STRAßE']);
   });
 
-  it('keeps its ranges true if lower case is longer', () => {
+  it('keeps correct ranges if lower case is longer', () => {
     expect(parts('word', 'İİİ Word')).toEqual(['Word']);
     expect(parts('~word', 'İİİ Word')).toEqual(['Word']);
   });
 
-  it('searches by expression, closed or still being typed', () => {
+  it('searches by regular expression, closed or still being typed', () => {
     expect(parts('/t-w.*s/', 'my T-words')).toEqual(['T-words']);
     expect(parts('/^evr_\\d+', 'evr_12 evr_13')).toEqual(['evr_12']);
     expect(parts('/T-w/', 't-w')).toBeUndefined();
@@ -47,7 +47,7 @@ describe('parseFilter', () => {
     expect(parts('/x*/', '😀xx😀')).toEqual(['xx']);
   });
 
-  it('says what is wrong with an expression instead of throwing', () => {
+  it('reports an invalid expression instead of throwing', () => {
     for (const input of ['/(', '/[a', '/a{2', '/\\', '/(?<a/']) {
       const parsed = parseFilter(input);
       expect(parsed.ok, input).toBe(false);
@@ -55,7 +55,7 @@ describe('parseFilter', () => {
     }
   });
 
-  it('refuses what is too large to be searched for, and does not throw later', () => {
+  it('refuses an expression that is too large, and does not throw later', () => {
     const large = 'pasted '.repeat(8_000);
     expect(parseFilter(large)).toMatchObject({ ok: false, error: expect.stringContaining('too long') });
     expect(parseFilter(`!${large}`)).toMatchObject({ ok: false, error: expect.stringContaining('too long') });
@@ -63,7 +63,7 @@ describe('parseFilter', () => {
     expect(parseFilter('/(?:.?){100000}y')).toMatchObject({ ok: false, error: expect.stringContaining('too long') });
   });
 
-  it('searches plain text without a time limit, which a busy machine could reach', async () => {
+  it('searches plain text without a time limit, which a busy machine could exceed', async () => {
     vi.resetModules();
     vi.doMock('../../src/base/time-limit.ts', () => ({ withinCpuTime: () => false, isTimeLimited: () => false }));
     onTestFinished(() => {
@@ -94,14 +94,14 @@ describe('parseFilter', () => {
 });
 
 describe('filterRows', () => {
-  it('keeps the order and the rows themselves', () => {
+  it('keeps the order and the row objects', () => {
     const rows = [{ name: 'b1' }, { name: 'a' }, { name: 'B2' }];
     expect(filterRows(rows, row => row.name, filterOf('b')).rows).toEqual([rows[0], rows[2]]);
     expect(filterRows(rows, () => expect.unreachable(), filterOf('')).rows).toBe(rows);
     expect(filterRows(rows, row => row.name, filterOf('/^[ab]+\\d?$/')).rows).toEqual(rows);
   });
 
-  it('gives up on an expression without end and says how far it came', () => {
+  it('stops an endless expression and says how far it came', () => {
     const rows = [...Array.from({ length: 10 }, () => 'aa'), `${'a'.repeat(200)}b`, 'aaa'];
     const filter = filterOf('/(a+)+$/');
     const result = filterRows(rows, row => row, filter);
@@ -112,7 +112,7 @@ describe('filterRows', () => {
     expect(filter.matches('aa')).toBeUndefined();
   });
 
-  it('sees the whole of a long text, within the same limit (C10)', () => {
+  it('searches all of a long text, within the same limit (C10)', () => {
     const rows = [`${'a'.repeat(5_000)}!`, 'aa'];
     const found = (input: string) => filterRows(rows, row => row, filterOf(input));
     for (const input of ['/!/', '/a!$/', '/^a+!$/', '/(?:a|b)!$/'])
@@ -128,7 +128,7 @@ describe('filterRows', () => {
     }
   });
 
-  it('searches every row once where the machine holds it up, and says nothing of the time', () => {
+  it('searches every row once on a busy machine, without a note about time', () => {
     const rows = ['a1', 'b1', 'a2', 'c'];
     let isHeldUp = true;
     const textOf = (row: string): string => {
@@ -142,7 +142,7 @@ describe('filterRows', () => {
     expect(isHeldUp).toBe(false);
   });
 
-  it('lets the errors of its caller through', () => {
+  it('passes on errors of its caller', () => {
     const broken = (): string => {
       throw new RangeError('row');
     };

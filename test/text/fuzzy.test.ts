@@ -6,12 +6,12 @@ function ranked(query: string, candidates: string[]): string[] {
 }
 
 describe('fuzzyRank', () => {
-  it('puts beginnings of words before letters on the way', () => {
+  it('ranks starts of words before letters inside', () => {
     expect(ranked('tr', ['castor', 'training'])).toEqual(['training', 'castor']);
     expect(ranked('tj', ['trajectories', 'training job'])[0]).toBe('training job');
   });
 
-  it('puts whole words before scattered letters, and short before long', () => {
+  it('ranks whole words before scattered letters, and short before long texts', () => {
     expect(ranked('run', ['retry until now', 'eval run', 'run', 'runtimes'])).toEqual([
       'run',
       'runtimes',
@@ -20,20 +20,20 @@ describe('fuzzyRank', () => {
     ]);
   });
 
-  it('leaves out what does not match, and keeps all in order for an empty query', () => {
+  it('leaves out what does not match, and keeps everything in order for an empty query', () => {
     expect(ranked('xyz', ['a', 'b'])).toEqual([]);
     expect(ranked('', ['b', 'a'])).toEqual(['b', 'a']);
     expect(ranked('  ', ['b', 'a'])).toEqual(['b', 'a']);
   });
 
-  it('has smart case', () => {
+  it('uses smart case', () => {
     expect(ranked('Run', ['run', 'Run'])).toEqual(['Run']);
     expect(ranked('run', ['run', 'Run'])).toEqual(['run', 'Run']);
   });
 });
 
 describe('fuzzyMatch', () => {
-  it('draws a match together', () => {
+  it('keeps a match together', () => {
     expect(fuzzyMatch('ab', 'a.....axb')?.ranges).toEqual([
       [6, 7],
       [8, 9],
@@ -52,7 +52,7 @@ describe('fuzzyMatch', () => {
     expect(fuzzyMatch('ab bc', 'abc')?.ranges).toEqual([[0, 3]]);
   });
 
-  it('prefers letters in a row, and takes a capital after any small letter for the start of a word', () => {
+  it('prefers adjacent letters, and takes a capital after a small letter as the start of a word', () => {
     const score = (query: string, text: string) => fuzzyMatch(query, text)?.score ?? Number.NaN;
     expect(score('ab', 'xabx')).toBeGreaterThan(score('ab', 'xaxb'));
     expect(score('b', 'aB')).toBe(score('b', 'xB'));
@@ -81,7 +81,7 @@ describe('the score', () => {
   });
 });
 
-it('says of a text whether it matches as the match does', () => {
+it('exists exactly if the text matches', () => {
   const texts = [
     'two-digit-sum',
     'Sum',

@@ -51,7 +51,7 @@ describe('sanitise, dropping', () => {
     it(`removes ${name}`, () => expect(sanitise(text, { multiline: true })).toBe(dropped));
   }
 
-  it('leaves nothing that would join what follows it', () => {
+  it('leaves nothing that would join the next character', () => {
     for (const text of randomText(2_000)) {
       const clean = sanitiseLine(text);
       expect([text, displayWidth(`${clean} `)]).toEqual([text, displayWidth(clean) + 1]);
@@ -80,12 +80,12 @@ describe('sanitise, dropping', () => {
     }
   });
 
-  it('keeps four number signs before a character, which a terminal may give a cell each', () => {
+  it('keeps four number signs before a character, which a terminal may draw in one cell each', () => {
     expect(sanitiseLine(`${'\u0600'.repeat(60_000)}12 \u{110bd}3`)).toBe(`${'\u0600'.repeat(4)}12 \u{110bd}3`);
     expect(sanitiseLine(`${'\u{110bd}'.repeat(6)}1`, 'show')).toBe(`${'\u{110bd}'.repeat(4)}<U+110BD><U+110BD>1`);
   });
 
-  it('keeps four combining marks of a pile, however it is built', () => {
+  it('keeps four combining marks of a stack, however it is built', () => {
     expect(sanitise(`a${'\u0301'.repeat(50)}b`)).toBe(`a${'\u0301'.repeat(4)}b`);
     expect(sanitise(`a${'\u0301\u0302\u200b'.repeat(50)}b`)).toBe('a\u0301\u0302\u0301\u0302b');
     expect(sanitise(`a${'\u0301\u200d'.repeat(50)}b`).length).toBeLessThan(8);
@@ -97,7 +97,7 @@ describe('sanitise, dropping', () => {
     expect(sanitise('a\tb', { multiline: true, tabs: 'keep' })).toBe('a\tb');
   });
 
-  it('keeps one line one line', () => {
+  it('keeps one line on one line', () => {
     expect(sanitiseLine('a\nb\tc\r\nd')).toBe('a b c d');
     expect(sanitise('a\nb')).toBe('a b');
     expect(sanitise('plain')).toBe('plain');
@@ -105,7 +105,7 @@ describe('sanitise, dropping', () => {
 });
 
 describe('sanitise, showing', () => {
-  it('loses nothing and lets nothing through', () => {
+  it('loses nothing and passes nothing on', () => {
     for (const [name, [text]] of Object.entries(hostile)) {
       const shown = sanitise(text, { mode: 'show', multiline: true });
       expect(shown, name).not.toMatch(forbidden);
@@ -126,7 +126,7 @@ describe('sanitise, showing', () => {
 });
 
 describe('sanitise, every code point', () => {
-  it('leaves no forbidden one alone, between letters or in a row', () => {
+  it('leaves no forbidden one, between letters or in a row', () => {
     const all = Array.from({ length: 0x110000 }, (_, code) => String.fromCodePoint(code));
     for (const text of [all.join('x'), all.join('')]) {
       expect(sanitise(text, { multiline: true })).not.toMatch(forbidden);
@@ -135,7 +135,7 @@ describe('sanitise, every code point', () => {
     expect(safeJson(all.join(''))).not.toMatch(forbidden);
   });
 
-  it('gives the same again when it is applied twice', () => {
+  it('changes nothing when applied twice', () => {
     for (const [text] of Object.values(hostile)) {
       const once = sanitise(text, { multiline: true });
       expect(sanitise(once, { multiline: true })).toBe(once);
@@ -144,7 +144,7 @@ describe('sanitise, every code point', () => {
 });
 
 describe('safeJson', () => {
-  it('escapes what is unsafe and parses back to the same value', () => {
+  it('escapes unsafe characters and parses back to the same value', () => {
     const value = Object.fromEntries(Object.entries(hostile).map(([name, [text]]) => [`${name}\u202e`, text]));
     const json = safeJson(value, 2);
     expect(json).not.toMatch(forbidden);
@@ -152,18 +152,18 @@ describe('safeJson', () => {
     expect(json).toContain('\\u202e');
   });
 
-  it('escapes the marks of a pile beyond the fourth', () => {
+  it('escapes the marks of a stack beyond the fourth', () => {
     const pile = `a${'\u0301'.repeat(6)}`;
     expect(safeJson(pile)).toBe(`"a${'\u0301'.repeat(4)}\\u0301\\u0301"`);
     expect(JSON.parse(safeJson(pile))).toBe(pile);
   });
 
-  it('is JSON.stringify for plain values', () => {
+  it('equals JSON.stringify for plain values', () => {
     expect(safeJson({ a: [1, 'ü 👩🏽‍💻'] }, 2)).toBe(JSON.stringify({ a: [1, 'ü 👩🏽‍💻'] }, undefined, 2));
     expect(safeJson(undefined)).toBe('null');
   });
 
-  it('is the same in parts', () => {
+  it('is the same in chunks', () => {
     const nested = {
       a: [[], {}, [undefined, { b: 'x\u202e', c: undefined, 'd"': [1, [2, { e: [null, 'é'] }]] }]],
       f: 0,
@@ -179,14 +179,14 @@ describe('safeJson', () => {
   });
 });
 
-it('a sentence keeps its own words, whatever its values end with', () => {
+it('keeps the words of a sentence, whatever its values end with', () => {
   const name = 'a\n::b\u001b[';
   expect(clean`Delete ${name} for good? ${2} of ${[name, 'c\u001b]']}.\nNext`).toBe(
     'Delete a ::b for good? 2 of a ::b, c.\nNext',
   );
 });
 
-describe('the work grows with the length of the text', () => {
+describe('sanitising takes linear time', () => {
   const parts = [
     '\u0600',
     '\u0301',

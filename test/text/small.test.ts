@@ -7,11 +7,11 @@ import { hashOf } from '../../src/base/hash.ts';
 import { deepestJson, isNestedDeeper } from '../../src/base/json-depth.ts';
 import { firstLines } from '../../src/text/wrap.ts';
 
-it('a hash is that of FNV-1a', () => {
+it('hashes with FNV-1a', () => {
   expect(['', 'a', 'foobar'].map(hashOf)).toEqual([0x811c9dc5, 0xe40c292c, 0xbf9cf968]);
 });
 
-it('the last item no later than a place is found in any sorted list', () => {
+it('finds the last item at or before a place in any sorted list', () => {
   const places = [1, 3, 3, 3, 7, 9];
   for (let count = 0; count <= places.length; count += 1) {
     for (let place = 0; place <= 10; place += 1) {
@@ -21,7 +21,7 @@ it('the last item no later than a place is found in any sorted list', () => {
   }
 });
 
-it('nesting is counted in arrays and objects, and no deeper than asked', () => {
+it('counts nesting of arrays and objects, up to the given depth', () => {
   const nested = (levels: number): unknown =>
     levels === 0 ? 1 : levels % 2 === 0 ? [0, nested(levels - 1)] : { a: 0, b: nested(levels - 1) };
   for (const levels of [0, 1, 2, 5]) {
@@ -37,21 +37,21 @@ it('nesting is counted in arrays and objects, and no deeper than asked', () => {
   ]).toEqual([false, true, false]);
 });
 
-it('the first lines are all of them, or say how many more there are', () => {
+it('returns all of the first lines, or says how many more there are', () => {
   const lines = ['a', 'b', 'c', 'd'];
   expect(firstLines(lines, 4)).toBe(lines);
   expect(firstLines(lines, 3)).toEqual(['a', 'b', '… and 2 more lines']);
 });
 
-describe('waiting for what is shared', () => {
-  it('ends with it, and listens no longer', async () => {
+describe('waiting for a shared result', () => {
+  it('ends with it, and removes its listener', async () => {
     const { signal } = new AbortController();
     await expect(unlessAborted(Promise.resolve('done'), signal)).resolves.toBe('done');
     await expect(unlessAborted(Promise.reject(new Error('failed')), signal)).rejects.toThrow('failed');
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  it('ends with an abort before or after, with its reason or another', async () => {
+  it('ends on an abort before or after, with its reason or another', async () => {
     const forever = new Promise<never>(() => {});
     await expect(unlessAborted(forever, AbortSignal.abort('before'))).rejects.toBe('before');
     const later = new AbortController();

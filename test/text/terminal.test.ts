@@ -44,7 +44,7 @@ describe('a terminal', () => {
     expect(isAsciiOnly(environment, platform)).toBe(only);
   });
 
-  it('with sixteen colours shows every theme in these', () => {
+  it('with sixteen colours shows every theme in those', () => {
     const accent = (theme: 'dark' | 'light', TERM: string) => themeFor(theme, { TERM }).styles.accent('x');
     expect(accent('dark', 'xterm-256color')).toContain('38;5;');
     for (const TERM of ['linux', 'vt220', 'rxvt-16color']) {
@@ -55,7 +55,7 @@ describe('a terminal', () => {
 });
 
 describe('text in ASCII', () => {
-  it('takes as much room, and keeps the letters of others', () => {
+  it('keeps its width, and the letters of other scripts', () => {
     const text = 'Asking “it’s” 2×3 → 1–2 · more… é 日';
     expect(toAscii(text)).toBe(`Asking "it's" 2x3 > 1-2 - more. é 日`);
     expect(displayWidth(toAscii(text))).toBe(displayWidth(text));

@@ -20,13 +20,13 @@ describe('age', () => {
     expect(ages).toEqual(['0s', '0s', '2s', '59s', '1m', '59m', '4h', '23h', '5d', '729d', '2y']);
   });
 
-  it('takes a clock that runs ahead and what is no time', () => {
+  it('handles a clock that runs ahead, and invalid times', () => {
     expect(age(-5_000)).toBe('0s');
     expect(age(Number.NaN)).toBe('?');
   });
 });
 
-it('roughly is one whole unit, rounded', () => {
+it('rounds to one whole unit', () => {
   const times = [0, 59_600, 171_000, hour - 20_000, 1.4 * hour, 47 * hour].map(roughly);
   expect(times).toEqual(['0s', '1m', '3m', '1h', '1h', '2d']);
 });
@@ -48,7 +48,7 @@ describe('duration', () => {
 describe('clockOrDay', () => {
   const noon = new Date(2026, 2, 4, 12, 0, 0).getTime();
 
-  it('is the time of day today, and has the date on other days', () => {
+  it('is the time of day today, with the date on other days', () => {
     expect(clockOrDay(new Date(2026, 2, 4, 0, 0, 0).getTime(), noon)).toBe('00:00:00');
     expect(clockOrDay(new Date(2026, 2, 4, 23, 59, 58).getTime(), noon)).toBe('23:59:58');
     expect(clockOrDay(new Date(2026, 2, 3, 23, 59, 58).getTime(), noon)).toBe('2026-03-03 23:59');
@@ -60,7 +60,7 @@ describe('clockOrDay', () => {
 describe('parseTime', () => {
   const noon = Date.UTC(2026, 0, 2, 12, 0, 0, 123);
 
-  it('is by the clock of this machine', () => {
+  it('uses the clock of this machine', () => {
     const parsedAt = (date: string | undefined) => {
       noteClock(date);
       return parseTime(text);
@@ -75,7 +75,7 @@ describe('parseTime', () => {
     setClockBehind(0);
   });
 
-  it('takes what services write', () => {
+  it('reads times of services', () => {
     for (const text of [
       '2026-01-02T12:00:00.123Z',
       '2026-01-02T12:00:00.123456+00:00',
@@ -91,7 +91,7 @@ describe('parseTime', () => {
     expect(parseTime('2026-01-02T12:00Z')).toBe(Date.UTC(2026, 0, 2, 12));
   });
 
-  it('takes an offset and digits of any number', () => {
+  it('reads an offset and any number of digits', () => {
     const at = Date.UTC(2026, 0, 2, 12);
     for (const zone of ['Z', '+00:00', '-00:00']) {
       for (const [digits, ms] of [
@@ -106,7 +106,7 @@ describe('parseTime', () => {
     expect(parseTime('2026-01-02T17:30:00+05:30')).toBe(at);
   });
 
-  it('answers undefined to anything else', () => {
+  it('returns undefined for anything else', () => {
     for (const text of ['', 'soon', '2026', '2026-13-01', '2026-01-02T25:00:00Z', '12:00', undefined, null, 5, {}]) {
       expect(parseTime(text), String(text)).toBeUndefined();
     }
@@ -114,14 +114,14 @@ describe('parseTime', () => {
 });
 
 describe('local times', () => {
-  it('are those of the machine', () => {
+  it('use the clock of the machine', () => {
     const ms = new Date(2026, 0, 2, 3, 4, 5).getTime();
     expect(clock(ms)).toBe('03:04:05');
     expect(clock(Number.NaN)).toBe('?');
   });
 });
 
-it('takes no time for an end that cannot be one: unset, before the start, or yet to come', () => {
+it('takes no impossible end time: unset, before the start, or in the future', () => {
   const [startedAt, now] = ['2026-01-01T00:00:00Z', Date.parse('2026-01-02T00:00:00Z')];
   const end = (endTime: string | null, from: string | undefined = startedAt) =>
     endInstant({ startedAt: from, endTime }, now);

@@ -16,7 +16,7 @@ it.each([
   expect(typeable(...names)).toBe(typed);
 });
 
-it('is what is shown, with the spaces that the user likes', () => {
+it('is the shown text, with any spaces the user types', () => {
   expect(isTyped(' two   words', 'two\u200b words')).toBe(true);
   for (const nothing of ['', ' ', '\u200b']) expect(isTyped(nothing, nothing)).toBe(false);
 });

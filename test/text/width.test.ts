@@ -45,7 +45,7 @@ describe('displayWidth and graphemes', () => {
     }
   });
 
-  it('find the same graphemes as the segmenter, also around controls', () => {
+  it('find the same graphemes as the segmenter, even around controls', () => {
     for (const text of ['', 'a\r\nb\r\r\n\n', '\u001b[31mé\u0301\u001b[39m\u0007\u200d日', ...randomText(500)]) {
       for (const mixed of [text, text.split('').join('\u001b'), text.split('').join('\r\n')]) {
         const wanted = Array.from(segmenter.segment(mixed), ({ segment }) => segment);
@@ -54,7 +54,7 @@ describe('displayWidth and graphemes', () => {
     }
   });
 
-  it('measure what is well known', () => {
+  it('measure known characters', () => {
     expect(displayWidth('')).toBe(0);
     expect(displayWidth('abc')).toBe(3);
     expect(displayWidth('日本')).toBe(4);
@@ -65,12 +65,12 @@ describe('displayWidth and graphemes', () => {
 });
 
 describe('truncate', () => {
-  it('leaves alone what fits', () => {
+  it('keeps what fits', () => {
     expect(truncate('abc', 3)).toBe('abc');
     expect(truncate('日本', 4)).toBe('日本');
   });
 
-  it('cuts at the asked end, never through a grapheme', () => {
+  it('cuts at the requested end, never through a grapheme', () => {
     expect(truncate('abcdef', 4)).toBe('abc…');
     expect(truncate('abcdef', 4, { ellipsis: '...' })).toBe('a...');
     expect(truncate('evr_0123456789', 9, { position: 'middle' })).toBe('evr_…6789');
@@ -84,7 +84,7 @@ describe('truncate', () => {
     expect(truncate('trn_0000001', 8)).toBe('trn_000…');
   });
 
-  it('gives what fits of the ellipsis if nothing else does', () => {
+  it('shows as much of the ellipsis as fits if nothing else does', () => {
     expect(truncate('abc', 1)).toBe('…');
     expect(truncate('abcdef', 2, { ellipsis: '...' })).toBe('..');
     expect(truncate('abc', 0)).toBe('');
@@ -108,7 +108,7 @@ describe('padding', () => {
     expect(fitCells('12', 4, 'right')).toBe('  12');
   });
 
-  it('expands tabs from the beginning of each line', () => {
+  it('expands tabs from the start of each line', () => {
     expect(expandTabs('\ta\tb\nab\tc', 4)).toBe('    a   b\nab  c');
   });
 });

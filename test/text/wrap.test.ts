@@ -4,7 +4,7 @@ import { wrap } from '../../src/text/wrap.ts';
 import { randomText } from './random-text.ts';
 
 describe('wrap', () => {
-  it('breaks at spaces and swallows them', () => {
+  it('breaks at spaces and drops them', () => {
     expect(wrap('the quick brown fox', 9)).toEqual(['the quick', 'brown fox']);
     expect(wrap('the   quick', 5)).toEqual(['the', 'quick']);
     expect(wrap('the quick   ', 9)).toEqual(['the quick']);
@@ -17,7 +17,7 @@ describe('wrap', () => {
     expect(wrap('', 10)).toEqual(['']);
   });
 
-  it('breaks a long word hard, on a line of its own', () => {
+  it('breaks a long word on its own line', () => {
     expect(wrap('ab 0123456789 cd', 4)).toEqual(['ab', '0123', '4567', '89', 'cd']);
   });
 
@@ -29,7 +29,7 @@ describe('wrap', () => {
     expect(wrap(`x${'e\u0301'.repeat(5)}`, 2)).toEqual(['xe\u0301', 'e\u0301e\u0301', 'e\u0301e\u0301']);
   });
 
-  it('loses nothing but spaces at breaks, and keeps to its width', () => {
+  it('loses only spaces at breaks, and keeps to its width', () => {
     for (const text of randomText(1_000, 40)) {
       for (const width of [2, 5, 17]) {
         const lines = wrap(text, width);
@@ -42,7 +42,7 @@ describe('wrap', () => {
     }
   });
 
-  it('breaks ASCII as it breaks any other text', () => {
+  it('breaks ASCII like other text', () => {
     const alphabet = ['a', 'bb', 'ccc', 'dddddddd', ' ', ' ', '   ', '\n'];
     let state = 7;
     for (let round = 0; round < 2_000; round++) {

@@ -21,12 +21,12 @@ const plans = fc.sample(anyChanges, { seed: 1, numRuns: 3_000 });
 const many = plans.map(changes => changed(page, changes));
 
 describe('changed', () => {
-  it('gives the same for the same changes', () => {
+  it('returns the same for the same changes', () => {
     for (const [index, changes] of plans.slice(0, 200).entries()) expect(changed(page, changes)).toBe(many[index]);
     expect(many.filter(text => text === page).length).toBeLessThan(many.length / 5);
   });
 
-  it('makes JSON, but for texts that it breaks on purpose', () => {
+  it('makes JSON, except for texts that it breaks on purpose', () => {
     const broken = many.filter(text => {
       try {
         JSON.parse(text);
@@ -39,7 +39,7 @@ describe('changed', () => {
     expect(broken.length).toBeLessThan(many.length / 8);
   });
 
-  it('makes numbers and names that no object of JavaScript is written as', () => {
+  it('makes numbers and names that no JavaScript object serialises to', () => {
     expect(many.some(text => text.includes('1e999'))).toBe(true);
     expect(many.some(text => text.includes('"__proto__":'))).toBe(true);
     expect(Reflect.get({}, 'polluted')).toBeUndefined();
@@ -63,7 +63,7 @@ describe('changed', () => {
     expect(isSo(JSON.parse(changed(page, [change])) as typeof parsed)).toBe(true);
   });
 
-  it('leaves alone what is no JSON', () => {
+  it('does not touch what is not JSON', () => {
     expect(changed('<html>', [{ do: 'twice', at: 0 }])).toBe('<html>');
   });
 });
@@ -76,7 +76,7 @@ describe('SequenceReader', () => {
     return { unmeant, changed: leftOn(parts.join('')) };
   }
 
-  it('lets pass what the program means to write, also in pieces', () => {
+  it('accepts what the program writes on purpose, in any chunks', () => {
     expect(read('\u001b[?1049h\u001b[?25l\u001b[H\u001b[2J\u001b[0;1;38;5;4mab\u001b[K\u001b[12;', '4Hx\r\n')).toEqual({
       unmeant: [],
       changed: ['alternate screen', 'hidden cursor'],
