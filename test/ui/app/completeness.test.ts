@@ -21,7 +21,7 @@ function textOf(folder: string): string {
 }
 
 describe('the screen', () => {
-  it('names no path of the service itself: what it previews is made from the call', () => {
+  it('names no path of the service itself, as previews come from the call', () => {
     expect(textOf('ui')).not.toContain('/api/v1');
   });
 });
@@ -45,14 +45,14 @@ describe('every command', () => {
     expect(all.some(command => command.writes)).toBe(true);
   });
 
-  it('of a view is known by the registry, so that help has it and its keys can be changed', () => {
+  it('of a view is known to the registry, so that help lists it and its keys can be changed', () => {
     const known = new Set(all.map(({ id }) => id));
     const declared = [...textOf('ui').matchAll(/\bid: '([a-z-]+\.[a-z-]+)'/g)].map(([, id]) => id ?? '');
     expect(declared.length).toBeGreaterThan(100);
     expect(declared.filter(id => !known.has(id))).toEqual([]);
   });
 
-  it('has keys that there are', () => {
+  it('has keys that exist', () => {
     for (const { id, keys } of all) for (const key of keys) expect([id, key, isKeyName(key)]).toEqual([id, key, true]);
   });
 });
@@ -110,18 +110,18 @@ function sharedIn(commands: readonly Command[]): string[] {
 }
 
 describe('a key', () => {
-  it('belongs to one of the commands that are active at the same time', () => {
+  it('belongs to one of the commands that are active together', () => {
     const shared = new Set(keyLayers(registry).flatMap(sharedIn));
     expect([...shared].sort()).toEqual([...sharedKeys].sort());
   });
 
-  it('that has two commands is found, also across their tables', () => {
+  it('shared by two commands is found, even across their tables', () => {
     const [benchmarks = []] = keyLayers(registry).filter(layer => layer.some(({ id }) => id === 'benchmark.evaluate'));
     const more: Command = { id: 'benchmark.more', title: 'more', keys: ['s'], group: 'Benchmark' };
     expect(sharedIn([more, ...benchmarks])).toContain('s: benchmark.more, list.sort');
   });
 
-  it('of the settings may not be that of another command in the same view, but be exchanged or shared as by default', () => {
+  it('in the settings cannot be that of another command in the same view, but can be swapped or shared as by default', () => {
     const errors = (keys: KeyOverrides) => overrideErrors(keyLayers(registry), keys);
     expect(errors({ 'list.columns': ['e'] })).toContain('keys.list.columns: “e” already means benchmark.evaluate');
     expect(errors({ 'benchmark.evaluate': ['C'] })).toEqual([
@@ -138,11 +138,11 @@ describe('a key', () => {
     { 'list.half-down': ['J'] },
     { 'list.columns': ['N'] },
     { 'item.pin': ['ctrl-o'] },
-  ])('of the settings may be that of a command that is never active with it: %j', keys => {
+  ])('in the settings can be that of a command that is never active with it: %j', keys => {
     expect(overrideErrors(keyLayers(registry), keys)).toEqual([]);
   });
 
-  it('of the settings may not be that of a command that scrolls the same text', () => {
+  it('in the settings cannot be that of a command that scrolls the same text', () => {
     expect(overrideErrors(keyLayers(registry), { 'trajectory.tools': ['n'] })).toEqual([
       'keys.trajectory.tools: “n” already means scroll.next',
     ]);
@@ -153,7 +153,7 @@ describe('a key', () => {
 });
 
 describe('every view', () => {
-  it('has a name of its own, and no alias leads to two', () => {
+  it('has its own name, and no alias is ambiguous', () => {
     const names = [...registry.sections, ...resources.filter(({ needs }) => needs)].flatMap(({ names: all }) => all);
     const ids = registry.views.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);

@@ -21,19 +21,19 @@ function linesOf(error: Error, isLocal = false): string {
   return noteLines(error, { width: 100, height: 12 }, createTheme(), advice).join('\n');
 }
 
-describe('where the settings come from', () => {
+describe('the place of the settings', () => {
   it.each<[string, Behaviour]>([
     ['a 401 of the service', refusal(401, 'authentication_error', 'invalid_api_key')],
     ['a 401 of a gateway', text('<title>Sign in</title>', 401)],
     ['a 403 of the service', refusal(403, 'permission_error', 'permission_denied')],
     ['a 403 of a gateway', text('', 403)],
-  ])('is said after %s', async (_, behaviour) => {
+  ])('is shown after %s', async (_, behaviour) => {
     const shown = linesOf(await errorAfter(behaviour));
     expect(shown).toContain('The key comes from apiKeyFile in config.json.');
     expect(shown).toContain('Press ctrl-k to change them, or r to try again.');
   });
 
-  it('offers no change of the settings of the local service', async () => {
+  it('is not shown for the settings of the local service', async () => {
     const shown = linesOf(await errorAfter(text('', 403)), true);
     expect(shown).toContain('Press r to try again.');
     expect(shown).not.toContain('ctrl-k');
@@ -42,12 +42,12 @@ describe('where the settings come from', () => {
   it.each<[string, Behaviour]>([
     ['a 500', refusal(500, 'api_error', 'internal_error')],
     ['a 404', refusal(404, 'invalid_request_error', 'resource_not_found')],
-  ])('is not said after %s', async (_, behaviour) => {
+  ])('is not shown after %s', async (_, behaviour) => {
     expect(linesOf(await errorAfter(behaviour))).not.toContain('The key comes from');
   });
 });
 
-it('each item of a batch that failed is named, and the rest of what the service sent along', async () => {
+it('names each failed item of a batch, and shows the rest of the service’s message', async () => {
   const failures = [0, 3, 5].map(index => ({ item_index: index, message: `step ${index} \u001b[2Jis empty` }));
   const context = { failures, batch: 'b_1' };
   const error = await errorAfter(
@@ -62,7 +62,7 @@ it('each item of a batch that failed is named, and the rest of what the service 
   expect(shown).not.toContain('\u001b[2J');
 });
 
-it('the code of the service is next to the request id, and not before the words', () => {
+it('shows the code of the service next to the request id, not before the message', () => {
   const facts = { requestId: 'req_0123456789', code: 'resource_not_found' };
   const error = new ServiceError('not_found', 'There is no run evr_1.', facts);
   const [first, second] = linesOf(error).split('\n');

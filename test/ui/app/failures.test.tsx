@@ -187,8 +187,8 @@ function expectNoSource(text: string): void {
   expect(text).not.toContain('throw new');
 }
 
-describe('a view that fails while it is drawn', () => {
-  it('is replaced by what failed and where the report is; another try draws it again', async () => {
+describe('a view that fails while drawn', () => {
+  it('is replaced by the error and the path of the report; a retry draws it again', async () => {
     broken = true;
     const { screen, close } = open();
     await screen.waitFor('the sound view');
@@ -214,7 +214,7 @@ describe('a view that fails while it is drawn', () => {
     close();
   });
 
-  it('can be left by esc, and by the sections', async () => {
+  it('can be left with esc, and by the sections', async () => {
     broken = true;
     const { screen, close } = open();
     await screen.waitFor('the sound view');
@@ -240,7 +240,7 @@ describe('a view that fails while it is drawn', () => {
 });
 
 describe('a view that fails in an effect', () => {
-  it('is replaced as well', async () => {
+  it('is replaced too', async () => {
     broken = true;
     const { screen, close } = open();
     await screen.waitFor('the sound view');
@@ -258,7 +258,7 @@ describe('a view whose handlers fail', () => {
   it.each([
     ['a key', 't'],
     ['the promise of a key', 'a'],
-  ])('says so in a line and stays: %s', async (_, key) => {
+  ])('reports it in a line and stays: %s', async (_, key) => {
     const { screen, close } = open('handlers');
     await screen.waitFor('the view with keys');
     await screen.press(key);
@@ -270,7 +270,7 @@ describe('a view whose handlers fail', () => {
     close();
   });
 
-  it('says so of the mouse, too', async () => {
+  it('reports it for the mouse, too', async () => {
     const { screen, click, close } = open('handlers');
     await screen.waitFor('the view with keys');
     const row = screen
@@ -285,7 +285,7 @@ describe('a view whose handlers fail', () => {
 });
 
 describe('a window that fails', () => {
-  it.each(['w', 'c'])('says so in its place, and closes', async key => {
+  it.each(['w', 'c'])('reports it in its place, and closes', async key => {
     broken = true;
     const { screen, close } = open('handlers');
     await screen.waitFor('the view with keys');
@@ -302,7 +302,7 @@ describe('a window that fails', () => {
     close();
   });
 
-  it('can be tried again', async () => {
+  it('can be retried', async () => {
     broken = true;
     const { screen, close } = open('handlers');
     await screen.waitFor('the view with keys');
@@ -316,7 +316,7 @@ describe('a window that fails', () => {
 });
 
 describe('the frame itself', () => {
-  it('gives way to a plain message, from which one can try again or quit', async () => {
+  it('is replaced by a plain message, with keys to retry or quit', async () => {
     broken = true;
     const failing = registry.views.map(each => ({ ...each, crumb: () => (broken ? explode() : 'well') }));
     const { screen, quits, close } = open(undefined, { ...registry, views: failing });
@@ -335,8 +335,8 @@ describe('the frame itself', () => {
   });
 });
 
-describe('what is said of a failure', () => {
-  it('never holds source code, which V8 writes into the messages of some errors', () => {
+describe('the message of a failure', () => {
+  it('never contains source code, which V8 writes into some errors', () => {
     const styles: Record<string, { readonly name: string }> = {};
     const thrown = (work: () => unknown): unknown => {
       try {
@@ -357,7 +357,7 @@ describe('what is said of a failure', () => {
 });
 
 describe('a report', () => {
-  it('is written once for each place that fails, however it came to run', async () => {
+  it('is written once for each place that fails, however it was reached', async () => {
     const written: unknown[] = [];
     const failures = new Failures({ write: error => `report ${written.push(error)}`, redact: text => text });
     const lookUp = (id: string): Error => new Error(`no view ${id}`);
@@ -376,11 +376,11 @@ describe('a report', () => {
 describe('failures that the screen cannot show', () => {
   const quiet = () => new Failures({ write: () => undefined, redact: text => text });
 
-  it('are not survived if no screen shows them', () => {
+  it('end the program if no screen shows them', () => {
     expect(quiet().announce(new Error('early'))).toBe(false);
   });
 
-  it('are not survived if they come faster than the screen is drawn', () => {
+  it('end the program if they come faster than frames', () => {
     const failures = quiet();
     const seen: string[] = [];
     failures.subscribe(({ words }) => seen.push(words));

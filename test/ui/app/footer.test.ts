@@ -21,7 +21,7 @@ function line(columns: number, toast: Toast, offered = offers): string {
   return shown;
 }
 
-it('names the key that shows the whole of a message that is cut', () => {
+it('names the key that shows the whole of a cut message', () => {
   expect(line(80, { kind: 'warning', text: long })).toMatch(/The local service has other settings.*… {2}<!> more │$/);
   expect(line(160, { kind: 'warning', text: long })).toMatch(/--stop`\. +<\?> help │$/);
 });
@@ -31,12 +31,12 @@ it('names no key that would not show it', () => {
   expect(line(80, { kind: 'warning', text: long }, [])).not.toContain('more');
 });
 
-it('keeps the end that matters', () => {
+it('keeps the end, which matters', () => {
   const line80 = line(80, { kind: 'success', text: long, tail: '/home/me/runs.json' });
   expect(line80).toMatch(/…\/home\/me\/runs\.json {2}<!> more │$/);
 });
 
-it('leaves the keys of a window on screen, whatever the notice (W38)', () => {
+it('keeps the keys of a window on screen, whatever the notice (W38)', () => {
   const keys: readonly Offer[] = [formCommands.submit, formCommands.cancel, formCommands.help].map(command => ({
     binding: { command, run: () => undefined },
     keys: command.keys,
@@ -49,7 +49,7 @@ it('leaves the keys of a window on screen, whatever the notice (W38)', () => {
   }
 });
 
-it('shows the whole of a notice in a window, where its main keys leave room', () => {
+it('shows the whole notice in a window, if its main keys leave room', () => {
   const keys: readonly Offer[] = Object.values({ ...formCommands, ...listCommands }).map(command => ({
     binding: { command, run: () => undefined },
     keys: command.keys,

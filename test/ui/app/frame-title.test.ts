@@ -21,7 +21,7 @@ describe('titleLine', () => {
     }
   });
 
-  it('leaves out the name of the program before it cuts that of the profile', () => {
+  it('drops the name of the program before it cuts that of the profile', () => {
     const titles = ['benchtop ── local (read-only)', 'local (read-only)'];
     const words = ['live, read every 10s • 1 running', 'live, every 10s • 1 running'];
     const line = (columns: number) => stripVTControlCharacters(titleLine(columns, titles, words, '●', theme));

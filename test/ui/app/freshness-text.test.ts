@@ -12,7 +12,7 @@ import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
 
 const theme = createTheme('plain');
 
-describe('the words', () => {
+describe('the text', () => {
   const states: readonly (readonly [Freshness, string, string])[] = [
     [{ kind: 'loading' }, 'loading', 'loading'],
     [{ kind: 'fresh', at: 0, intervalMs: 2_000 }, 'live, read every 2s', 'live, every 2s'],
@@ -43,12 +43,12 @@ describe('the words', () => {
     [{ kind: 'unlisted', at: 1_000 }, 'not listed, seen 2s ago', 'not listed, seen 2s ago'],
   ];
 
-  it.each(states)('of %o say when it was read and when it will be', (freshness, long, short) => {
+  it.each(states)('for %o says when it was read and when it will be', (freshness, long, short) => {
     expect([describeFreshness(freshness, 3_000), describeFreshnessShort(freshness, 3_000)]).toEqual([long, short]);
     expect(freshnessMark(freshness, 3_000, theme)).not.toBe('');
   });
 
-  it('do not change by themselves while all is well', () => {
+  it('does not change while all is well', () => {
     const fresh = { kind: 'fresh', at: 0, intervalMs: 10_000 } as const;
     const said = Array.from({ length: 25 }, (_, second) => describeFreshness(fresh, second * 1_000));
     expect(new Set(said)).toEqual(new Set(['live, read every 10s']));
@@ -58,7 +58,7 @@ describe('the words', () => {
 describe('the title line', () => {
   const words = ['live, read every 10s • 3 running', 'live, every 10s • 3 running'];
 
-  it('has the long words if there is room for them next to the title', () => {
+  it('has the long text if there is room for it next to the title', () => {
     expect(titleLine(80, ['benchtop ── prod'], words, '●', theme)).toContain('● live, read every 10s • 3 running ─┐');
     expect(titleLine(60, ['benchtop ── prod'], words, '●', theme)).toContain('● live, read every 10s • 3 running ─┐');
     const narrow = titleLine(60, ['benchtop ── production (read-only)'], words, '●', theme);

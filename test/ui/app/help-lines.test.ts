@@ -13,13 +13,13 @@ const commands = [
 ];
 
 describe('help', () => {
-  it.each([74, 96])('shows every id that `keys` may name, in %i columns', width => {
+  it.each([74, 96])('shows every id that `keys` can name, in %i columns', width => {
     const lines = helpLines(sections, command => command.keys, width);
     const shown = new Set(lines.flatMap(({ text }) => text.split(/\s+/).at(-1) ?? []));
     expect(commands.map(({ id }) => id).filter(id => !shown.has(id))).toEqual([]);
   });
 
-  it('explains the intervals where a comparison is shown (V44)', () => {
+  it('explains the intervals if a comparison is shown (V44)', () => {
     const here = helpSections(registry, [compareCommands.swap], () => true);
     const text = helpLines(here.slice(0, 1), command => command.keys, 80)
       .map(line => line.text.trim())
@@ -32,20 +32,20 @@ describe('help', () => {
     expect(helpSections(registry, ofList, () => true)[0]?.about).toBeUndefined();
   });
 
-  it('leaves the ids out if they would take every other line', () => {
+  it('omits the ids if they would take every other line', () => {
     const lines = helpLines([{ title: 'Lists', commands: [listCommands.down] }], command => command.keys, 54);
     expect(lines.at(-1)?.text).toMatch(/move down$/);
     expect(lines[0]?.text).toMatch(/^At 80 columns or more/);
   });
 
-  it('names the groups of a section that has several', () => {
+  it('names the groups of a section with several', () => {
     const textsOf = (shown: readonly Command[]): string[] =>
       helpLines([{ title: 'Lists', commands: shown }], command => command.keys, 54).map(({ text }) => text);
     expect(textsOf([listCommands.down]).slice(-2)).toEqual(['Lists', expect.stringContaining('move down')]);
     expect(textsOf([listCommands.down, listCommands.mark])).toEqual(expect.arrayContaining(['  Move', '  List']));
   });
 
-  it('gives ids that are taken as they are shown', () => {
+  it('shows ids as the settings take them', () => {
     const [line] = helpLines([{ title: 'Lists', commands: [listCommands.down] }], command => command.keys, 96).slice(
       -1,
     );

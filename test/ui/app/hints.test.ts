@@ -22,16 +22,16 @@ const form = [
 ];
 const shown = (room: number): string[] => hintsFor(form, room).map(({ word }) => word);
 
-it('names all keys in their order if there is room, what is set apart last', () => {
+it('names all keys in order if there is room, set-apart ones last', () => {
   expect(shown(200)).toEqual(['next field', 'send', 'cancel', 'help', 'request']);
 });
 
-it('keeps them if the user has chosen other keys for them (U39)', () => {
+it('keeps them if the user has changed their keys (U39)', () => {
   const chosen = form.map(each => (each.keys[0] === '?' ? { ...each, keys: ['f1'] } : each));
   expect(hintsFor(chosen, 43).map(({ key }) => key)).toEqual(['enter', 'esc', 'f1']);
 });
 
-it('keeps what leads on, out and to all other keys', () => {
+it('keeps the keys that open, go back and list the others', () => {
   expect(shown(42)).toEqual(['send', 'cancel', 'help']);
   expect(shown(14)).toEqual(['send']);
   expect(shown(3)).toEqual([]);
@@ -51,18 +51,18 @@ const ofRun = (room: number): string =>
     .map(({ word }) => word)
     .join(' ');
 
-it('names the keys of the first ranks first, and keeps them and help in little room (W37)', () => {
+it('names the most important keys first, and keeps them and help in narrow windows (W37)', () => {
   expect(ofRun(200)).toBe('evaluate deploy cancel pin open rollouts help');
   expect(ofRun(60)).toBe('evaluate deploy cancel pin help');
   expect(ofRun(mainHintsWidth(run))).toBe('evaluate deploy cancel help');
 });
 
-it('a view can give a key another rank', () => {
+it('lets a view give a key another rank', () => {
   const inWatch = run.map(each => ({ ...each, binding: { ...each.binding, rank: 'normal' as const } }));
   expect(hintsFor([...inWatch, offer('p', 'unpin', 'follow')], 30)[0]?.word).toBe('unpin');
 });
 
-it('crumbs leave room for these keys', () => {
+it('leaves room for these keys beside the crumbs', () => {
   const line = (columns: number) =>
     stripVTControlCharacters(footerLine(columns, ['Training', 'words-seed1'], run, createTheme('plain')));
   expect(line(60)).toBe('│ …s-seed1  <e> evaluate  <D> deploy  <c> cancel  <?> help │');

@@ -12,13 +12,13 @@ describe('layoutOf', () => {
     expect(shown(79)).toEqual(['main']);
   });
 
-  it('brings the focused pane in', () => {
+  it('shows the focused pane', () => {
     expect(shown(100, 'inspector')).toEqual(['main', 'inspector']);
     expect(shown(60, 'sections')).toEqual(['sections']);
     expect(shown(60, 'inspector')).toEqual(['inspector']);
   });
 
-  it('gives the inspector away where a view has none', () => {
+  it('drops the inspector if a view has none', () => {
     expect(shown(200, 'main', false)).toEqual(['sections', 'main']);
     expect(shown(60, 'inspector', false)).toEqual(['main']);
   });
@@ -31,7 +31,7 @@ describe('layoutOf', () => {
     }
   });
 
-  it('refuses what is too small', () => {
+  it('refuses a terminal that is too small', () => {
     expect(layoutOf(smallest.columns, smallest.rows, 'main', true)).toBeDefined();
     expect(layoutOf(smallest.columns - 1, smallest.rows, 'main', true)).toBeUndefined();
     expect(layoutOf(smallest.columns, smallest.rows - 1, 'main', true)).toBeUndefined();
@@ -39,7 +39,7 @@ describe('layoutOf', () => {
 });
 
 describe('neighbour', () => {
-  it('moves between the panes that there are', () => {
+  it('moves between the visible panes', () => {
     expect(neighbour('main', 1, true)).toBe('inspector');
     expect(neighbour('main', 1, false)).toBe('main');
     expect(neighbour('sections', -1, true)).toBe('sections');

@@ -16,13 +16,13 @@ describe.each<readonly [string, Error, string]>([
     'This part of benchtop could not be loaded: Unexpected token',
   ],
 ])('a part %s', (_, error, words) => {
-  it('says so as a view', async () => {
+  it('reports it as a view', async () => {
     const Failing = lazyView<'list'>(() => Promise.reject(error));
     const screen = openViewOnStage(Failing);
     await screen.waitFor(text => shownOf(text).includes(words));
   });
 
-  it('says so and closes as a window', async () => {
+  it('reports it and closes as a window', async () => {
     const Failing = lazyWindow<{ readonly onClose: () => void }>(() => Promise.reject(error));
     const screen = openOnStage(close => <Failing onClose={close} />, { columns: 140 });
     await screen.waitFor(text => shownOf(text).includes(words) && text.includes('behind'));

@@ -80,7 +80,7 @@ describe('leaving', () => {
     expect(quit).toHaveBeenCalledOnce();
   });
 
-  it('names what a view would lose, and goes only after y', async () => {
+  it('names what a view would lose, and leaves only after y', async () => {
     const { screen, quit } = opened('The answer of model-a in the chat');
     await screen.waitFor('the view');
     await screen.press('q');
@@ -96,7 +96,7 @@ describe('leaving', () => {
     expect(quit).toHaveBeenCalledOnce();
   });
 
-  it('names a running upload before another profile is shown, and stops it only after y', async () => {
+  it('names a running upload before a switch of profiles, and stops it only after y', async () => {
     const { screen, workbench, switchTo } = opened();
     const job = new Endless();
     workbench.jobs.add(job);
@@ -118,7 +118,7 @@ describe('leaving', () => {
 });
 
 describe('a workbench that closes', () => {
-  it('waits for its jobs to note how far they are', async () => {
+  it('waits for its jobs to save their progress', async () => {
     const { workbench } = opened();
     const job = new Endless();
     workbench.jobs.add(job);

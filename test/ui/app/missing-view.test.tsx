@@ -29,7 +29,7 @@ function openAt(start: Place) {
   return { screen, close };
 }
 
-it.each(['esc', '-'])('is left with %s although there is nothing to go back to (R25)', async key => {
+it.each(['esc', '-'])('is left with %s even if there is nothing to go back to (R25)', async key => {
   const { screen, close } = openAt({ view: 'record', resource: 'datasets', id: 'x' });
   await screen.waitFor('There is no view named record datasets. Press esc to go back.');
   await screen.press(key);

@@ -11,7 +11,7 @@ function ended(to: string, more: Partial<Observation> = {}, gone = false): Trans
 }
 
 describe('a notice', () => {
-  it('says what ended, how, and with what reward', () => {
+  it('says what ended, how, and with which reward', () => {
     expect(noticeOf([ended('succeeded')])).toMatchObject({
       kind: 'success',
       text: 't-words succeeded, trainer 0.250',
@@ -27,7 +27,7 @@ describe('a notice', () => {
     expect(noticeOf([])).toBeUndefined();
   });
 
-  it('cuts a long name in its middle where there is no room, and keeps what happened', () => {
+  it('cuts a long name in the middle if there is no room, and keeps what happened', () => {
     const label = `2026-11-01_${'long-'.repeat(14)}seed22`;
     const notice = noticeOf([ended('failed', { label })]);
     expect(notice?.text).toBe(`${label} failed, trainer 0.250`);
@@ -45,11 +45,11 @@ describe('a notice', () => {
     expect(noticeOf([{ resource: run, from, to, ended: true }])?.text).toBe('one completed');
   });
 
-  it('says a status as tables do (U45)', () => {
+  it('shows a status as tables do (U45)', () => {
     expect(noticeOf([{ ...ended('DEPLOYED'), mean: undefined }])?.text).toBe('t-words deployed');
   });
 
-  it('is one for all that ended with one answer, with the colour of the worst', () => {
+  it('is one for everything that ended in one answer, with the colour of the worst', () => {
     expect(noticeOf([ended('succeeded'), ended('failed', { label: 'two' })])).toMatchObject({
       kind: 'danger',
       text: '2 ended: t-words succeeded, trainer 0.250; two failed, trainer 0.250',
@@ -57,7 +57,7 @@ describe('a notice', () => {
     });
   });
 
-  it('cannot smuggle a sequence into the terminal', () => {
+  it('passes no escape sequence to the terminal', () => {
     const notice = noticeOf([ended('failed', { label: 'a\u001b]52;c;x\u0007;b' })]);
     for (const kind of ['bell', 'desktop'] as const) {
       const bytes = noticeSequence(notice?.text ?? '', kind);

@@ -9,7 +9,7 @@ const deployment = (id: string, checkpoint_step: number, is_active: boolean) => 
   ...{ role: is_active ? 'production' : 'test', checkpoint_step, is_active },
 });
 
-it('tells deployments of one slug apart by their step, and which of them answers', async () => {
+it('tells deployments of one slug apart by step, and by which of them answers', async () => {
   const rows = [deployment('dep_1', 10, false), deployment('dep_2', 30, true)];
   const service = world('none');
   service.answers.listDeployments = () => pageOf(rows);
@@ -20,7 +20,7 @@ it('tells deployments of one slug apart by their step, and which of them answers
   expect(screen.text()).toMatch(/counter +deployment, step 10/);
 });
 
-it('reads no more names than it offers, however many resources have been seen (U43)', async () => {
+it('reads only as many names as it offers, however many resources have been seen (U43)', async () => {
   const seenSince = vi.spyOn(SeenResources.prototype, 'since');
   onTestFinished(() => seenSince.mockRestore());
   const screen = openWorld(world('none'), { view: 'list', resource: 'deployments' });
@@ -30,7 +30,7 @@ it('reads no more names than it offers, however many resources have been seen (U
   for (const limit of limits) expect(limit).toBeLessThanOrEqual(1_000);
 });
 
-it('finds a dataset that the list of datasets has shown', async () => {
+it('finds a dataset from the list of datasets', async () => {
   const service = world('none');
   service.answers.listDatasets = () => pageOf([{ dataset_id: 'ds_1', dataset_name: 'agentic' }]);
   const screen = openWorld(service, { view: 'list', resource: 'datasets' });

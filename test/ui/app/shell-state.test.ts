@@ -18,19 +18,19 @@ const toTheRight: ShellAction = { kind: 'move-focus', direction: 1, hasInspector
 const play = (...actions: ShellAction[]) => actions.reduce(shellReducer, start);
 
 describe('shellReducer', () => {
-  it('moves the focus over the panes and stops at the ends', () => {
+  it('moves the focus through the panes and stops at the ends', () => {
     expect(play(toTheLeft).focus).toBe('sections');
     expect(play(toTheLeft, toTheLeft).focus).toBe('sections');
     expect(play(toTheRight).focus).toBe('inspector');
   });
 
-  it('opens the section under the cursor and gives the keys to it', () => {
+  it('opens the section under the cursor and focuses it', () => {
     const state = play({ kind: 'focus', pane: 'sections' }, { kind: 'move-section', by: 5 }, { kind: 'open-section' });
     expect(sectionOf(state)).toBe(2);
     expect(state.focus).toBe('main');
   });
 
-  it('has its cursor on the section that is shown, however one came there', () => {
+  it('has its cursor on the current section, however it was reached', () => {
     const open = { kind: 'open', place: { view: 'record', resource: 'runs', id: 'r' } } as const;
     const go = { kind: 'go', trail: [runs] } as const;
     const state = play({ kind: 'navigate', action: go }, { kind: 'navigate', action: open });
@@ -40,7 +40,7 @@ describe('shellReducer', () => {
     expect(play({ kind: 'open-section', section: 2 }).section).toBe(2);
   });
 
-  it('goes to no inspector where the view has none', () => {
+  it('does not focus the inspector if the view has none', () => {
     expect(play({ ...toTheRight, hasInspector: false }).focus).toBe('main');
   });
 

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { useTerminalSize } from '../../../src/ui/app/terminal-size.ts';
 import { openScreen } from '../../screen.ts';
 
-it('redraws its caller when the size changes, and never for an equal size', async () => {
+it('redraws when the size changes, and never for an equal size', async () => {
   let drawn = 0;
   function Size() {
     const { columns, rows } = useTerminalSize();

@@ -38,7 +38,7 @@ function Refreshable({ of, onRefresh }: { of: LiveQuery<string>; onRefresh: (ref
 }
 
 describe('useLive', () => {
-  it('keeps equal parts of two answers, and never a field as the prototype of one (X11)', async () => {
+  it('keeps equal parts of two answers, and never a field as a prototype (X11)', async () => {
     const workbench = newWorkbench({ service });
     onTestFinished(() => workbench.close());
     const texts = ['{"a":[1],"b":1}', '{"a":[1],"b":2}', '{"a":[1],"b":3,"__proto__":{"status":"forged"}}'];
@@ -56,7 +56,7 @@ describe('useLive', () => {
     expect(third.status).toBeUndefined();
   });
 
-  it('is never due again once what it asks for is gone, and where the service lacks it only when that says so', async () => {
+  it('is never due again once its resource is gone, and if the service lacks it only when that says so', async () => {
     const workbench = newWorkbench({ service });
     onTestFinished(() => workbench.close());
     const dueAfter = async (error: Error) => {
@@ -71,7 +71,7 @@ describe('useLive', () => {
     expect(await dueAfter(new Error('lost'))).toBeGreaterThan(0);
   });
 
-  it('says that what it asks for is gone, or that the service does not list it', async () => {
+  it('reports that the resource is gone, or that the service does not list it', async () => {
     const workbench = newWorkbench({ service });
     const failing = (error: Error) => query(error.message, () => Promise.reject(error));
     const { lastFrame, unmount } = render(
@@ -87,7 +87,7 @@ describe('useLive', () => {
     await eventually(() => expect(lastFrame()).toMatch(/^- gone It is away\.\n- unlisted This service does not show/));
   });
 
-  it('draws its caller once an answer is there, and not as it asks, nor for the time of an equal one', async () => {
+  it('redraws once an answer arrives, and not on a request, or for the time of an equal answer', async () => {
     const workbench = newWorkbench({ service });
     const drawn: (string | undefined)[] = [];
     const asked: number[] = [];
@@ -121,7 +121,7 @@ describe('useLive', () => {
     expect(drawn).toHaveLength(before);
   });
 
-  it('asks once for what several show', async () => {
+  it('sends one request for several components', async () => {
     const read = vi.fn(async () => 'tea');
     const workbench = newWorkbench({ service });
     const shared = query('shared', read);
@@ -137,7 +137,7 @@ describe('useLive', () => {
     workbench.close();
   });
 
-  it('keeps what it has while asking fails, and says so', async () => {
+  it('keeps its data while requests fail, and says so', async () => {
     let fails = false;
     const workbench = newWorkbench({ service });
     const moody = query('moody', async () => {
@@ -157,7 +157,7 @@ describe('useLive', () => {
     workbench.close();
   });
 
-  it('asks again for the user while an answer does not come', async () => {
+  it('sends another request for the user while an answer is missing', async () => {
     let hangs = false;
     let refresh = (): void => {};
     const now = vi.spyOn(performance, 'now');
@@ -189,7 +189,7 @@ describe('useLive', () => {
     workbench.close();
   });
 
-  it('asks again for everything on screen that hangs, also what is neither refreshed nor polled', async () => {
+  it('sends again everything on screen that hangs, even if it is neither refreshed nor polled', async () => {
     let refresh = (): void => {};
     const now = vi.spyOn(performance, 'now');
     onTestFinished(() => now.mockRestore());
@@ -216,7 +216,7 @@ describe('useLive', () => {
     expect(read).toHaveBeenCalledTimes(2);
   });
 
-  it('lets a query continue that makes progress, however long it takes', async () => {
+  it('lets a query that makes progress continue, however long it takes', async () => {
     let refresh = (): void => {};
     let at = 0;
     const now = vi.spyOn(performance, 'now').mockImplementation(() => at);
@@ -248,7 +248,7 @@ describe('useLive', () => {
     expect(read).toHaveBeenCalledTimes(1);
   });
 
-  it('says that it waits while the service limits the rate of requests, and shows what comes after', async () => {
+  it('says that it waits during a rate limit, and shows what comes after', async () => {
     const limit = refusal(429, 'rate_limit_error', 'rate_limited', {}, { 'retry-after': '30' });
     const server = await hostileServer(limit, json({ items: [], has_more: false }));
     const clock = manualClock(Date.now());
@@ -278,7 +278,7 @@ describe('useLive', () => {
     workbench.close();
   });
 
-  it('is not live while the host cannot be reached, even if its own last answer was good', async () => {
+  it('is not live while the host is unreachable, even if its own last answer was good', async () => {
     const live = serviceAt('http://127.0.0.1:1').service;
     const workbench = newWorkbench({ service: async () => live, gate: live.gate });
     const shown = (of: LiveQuery<string>) =>
@@ -331,7 +331,7 @@ describe('useLive', () => {
       return { read, lastFrame, accept, askOther: () => workbench.cache.refetchQueries({ queryKey: ['other'] }) };
     }
 
-    it('asks again as soon as the service accepts it elsewhere', async () => {
+    it('asks again as soon as the service accepts it for another request', async () => {
       const { lastFrame, accept, askOther } = await refusing(1);
       accept();
       await askOther();
@@ -348,7 +348,7 @@ describe('useLive', () => {
     });
   });
 
-  describe('while polling is stopped', () => {
+  describe('while polling is paused', () => {
     beforeEach(() => {
       vi.useFakeTimers({
         toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'],
@@ -379,7 +379,7 @@ describe('useLive', () => {
       return { workbench, read, lastFrame, refresh };
     }
 
-    it('asks nothing by itself, and continues afterwards', async () => {
+    it('sends nothing by itself, and continues afterwards', async () => {
       const { workbench, read, lastFrame, refresh } = await polling();
       workbench.setPaused(true);
       await vi.advanceTimersByTimeAsync(0);
@@ -394,7 +394,7 @@ describe('useLive', () => {
       expect(read.mock.calls.length).toBeGreaterThan(asked + 7);
     });
 
-    it('stays fresh where the clock is set back, and nothing waits until it has caught up', async () => {
+    it('stays fresh if the clock is set back, and nothing waits until it has caught up', async () => {
       const { workbench, read, lastFrame } = await polling();
       const asked = read.mock.calls.length;
       vi.setSystemTime(Date.now() - 3_600_000);
@@ -405,7 +405,7 @@ describe('useLive', () => {
       expect(dueAt(workbench, query('paused', read), 'visible')).toBeGreaterThan(Date.now());
     });
 
-    it('is due after its last answer where it failed before the clock was set back, and never once it has ended', async () => {
+    it('is due after its last answer if it failed before the clock was set back, and never once it has ended', async () => {
       const { workbench, read } = await polling();
       const of = query('failed', read);
       read.mockRejectedValueOnce(new Error('the cable is out'));
@@ -419,7 +419,7 @@ describe('useLive', () => {
       expect(dueAt(workbench, settled, 'visible')).toBeUndefined();
     });
 
-    it('asks nothing while the program is suspended, and once when it returns', async () => {
+    it('sends nothing while the program is suspended, and one request when it returns', async () => {
       const { workbench, read } = await polling();
       workbench.setSuspended(true);
       const asked = read.mock.calls.length;
@@ -466,7 +466,7 @@ describe('useLive', () => {
   });
 });
 
-it('draws again whoever looks up the last answer to a query, once it has arrived', async () => {
+it('redraws each reader of the last answer to a query, once it has arrived', async () => {
   const workbench = newWorkbench({ service });
   const of = query('readiness', async () => 'ready');
   function Looking() {

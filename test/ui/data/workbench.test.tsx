@@ -11,7 +11,7 @@ import { eventually } from '../../eventually.ts';
 import { fakeService } from '../../service/fake-service.ts';
 import { newWorkbench } from '../../workbench/new-workbench.ts';
 
-it('is what a view says, as long as it says so', () => {
+it('is what a view says, while the view says so', () => {
   const workbench = newWorkbench({ service: async () => fakeService() });
   onTestFinished(() => workbench.close());
   function View({ words }: { readonly words: string | undefined }) {
@@ -33,7 +33,7 @@ it('is what a view says, as long as it says so', () => {
   expect(workbench.unfinishedWork()).toEqual([]);
 });
 
-it('an upload of trajectories is one job for a file, a dataset and an agent', () => {
+it('gives an upload of trajectories one job per file, dataset and agent', () => {
   const upload = { path: '/a', dataset: 'd', agent: undefined };
   const others = [
     { ...upload, path: '/b' },
@@ -67,7 +67,7 @@ function drawn<Value>(read: () => Value, prepare: (workbench: Workbench) => void
   return { store, last: () => values.at(-1) };
 }
 
-it('a job is none of another kind', () => {
+it('returns no job of another kind', () => {
   const { last } = drawn(
     () => [useJob('job', TrajectoryUpload)?.id, useJob('job', BenchmarkUpload)?.id],
     ({ jobs }) => jobs.add(new TrajectoryUpload('job', '/file', 'mine')),
@@ -75,14 +75,14 @@ it('a job is none of another kind', () => {
   expect(last()).toEqual(['job', undefined]);
 });
 
-it('a pin says whether it was kept', () => {
+it('says whether a pin was saved', () => {
   const { store, last } = drawn(() => usePin([{ kind: 'run', id: 'evr_1', label: 'baseline' }]));
   expect([last()?.(), last()?.()]).toEqual(['Pinned to Watch', 'No longer pinned']);
   store.pin = () => false;
   expect(last()?.()).toBe('Watch is unchanged.');
 });
 
-it('an upload that another window has begun is shown as unfinished', async () => {
+it('shows an upload that another window has started as unfinished', async () => {
   const { store, last } = drawn(useUnfinishedUploads);
   store.uploads.begin('/folder', 'bench_1');
   await eventually(() => expect(last()).toEqual([{ folder: '/folder', benchId: 'bench_1' }]));

@@ -7,7 +7,7 @@ const key = (...flags: (keyof Key)[]): Key => Object.fromEntries(flags.map(flag 
 const names = (input: string, ...flags: (keyof Key)[]) => keyPresses(input, key(...flags)).map(press => press.name);
 
 describe('keyPresses', () => {
-  it('takes every character of a chunk for a press', () => {
+  it('takes every character of a chunk as a key press', () => {
     expect(keyPresses('j'.repeat(100), key())).toHaveLength(100);
     expect(names('dG/')).toEqual(['d', 'G', '/']);
   });
@@ -23,18 +23,18 @@ describe('keyPresses', () => {
     expect(names('G', 'shift')).toEqual(['G']);
   });
 
-  it('takes an escape before ctrl-c, or before another, for the key that it is', () => {
+  it('takes an escape before ctrl-c, or before another, as its own key', () => {
     expect(names('c', 'ctrl', 'meta')).toEqual(['esc', 'ctrl-c']);
     expect(names('', 'escape', 'meta')).toEqual(['esc', 'esc']);
     expect(names('d', 'ctrl', 'meta')).toEqual(['ctrl-alt-d']);
   });
 
-  it('gives text fields what they insert, whole graphemes at a time', () => {
+  it('gives text fields what they insert, in whole graphemes', () => {
     expect(keyPresses('a 👍🏽é', key()).map(press => press.text)).toEqual(['a', ' ', '👍🏽', 'é']);
     expect(keyPresses('', key('return'))).toEqual([{ name: 'enter', text: '' }]);
   });
 
-  it('takes a line end within a chunk for the key that was pressed', () => {
+  it('takes a line end within a chunk as the pressed key', () => {
     expect(keyPresses('a\rb', key())).toEqual([
       { name: 'a', text: 'a' },
       { name: 'enter', text: '' },
@@ -44,7 +44,7 @@ describe('keyPresses', () => {
 });
 
 describe('a chunk', () => {
-  it('may hold control keys, which are no text', () => {
+  it('may contain control keys, which are not text', () => {
     expect(keyPresses('a\u0010\u0000\t\n\u001f', key())).toEqual([
       { name: 'a', text: 'a' },
       { name: 'ctrl-p', text: '' },
@@ -57,7 +57,7 @@ describe('a chunk', () => {
 });
 
 describe('isKeyName', () => {
-  it.each(['j', 'G', '/', 'ctrl-d', 'alt-x', 'shift-tab', 'pagedown', 'esc', 'é'])('knows %s', name => {
+  it.each(['j', 'G', '/', 'ctrl-d', 'alt-x', 'shift-tab', 'pagedown', 'esc', 'é'])('accepts %s', name => {
     expect(isKeyName(name)).toBe(true);
   });
   it.each(['', 'jj', 'control-d', 'ctrl-', 'F13 ', 'ctrl-m', 'ctrl-i', 'ctrl-[', 'ctrl-h', 'ctrl-A', 'shift-a'])(
@@ -75,12 +75,12 @@ it('labels arrows with arrows', () => {
 describe('overrideErrors', () => {
   const layers = generalLayers.map(table => Object.values(table));
 
-  it('finds no error with the keys as they are, nor with a free key', () => {
+  it('finds no error in the default keys, or in a free key', () => {
     expect(overrideErrors(layers, {})).toEqual([]);
     expect(overrideErrors(layers, { 'list.down': ['j', 'ctrl-n'] })).toEqual([]);
   });
 
-  it('names commands, keys and conflicts that cannot be', () => {
+  it('names invalid commands, invalid keys and conflicts', () => {
     expect(overrideErrors(layers, { 'list.dwon': ['j'] })).toEqual(['keys.list.dwon: there is no such command']);
     expect(overrideErrors(layers, { 'list.down': ['jj'] })).toEqual([
       'keys.list.down: “jj” is not a key that terminals send',
@@ -89,7 +89,7 @@ describe('overrideErrors', () => {
     expect(overrideErrors(layers, { 'list.down': ['k'] }).join()).toContain(listCommands.up.id);
   });
 
-  it('knows only keys that it can read itself', () => {
+  it('accepts only keys that it can read itself', () => {
     const strange = layers.flat().flatMap(command => command.keys.filter(key => !isKeyName(key)));
     expect(strange).toEqual([]);
   });

@@ -61,7 +61,7 @@ function Region({ report, children }: { report: (words: string) => void; childre
 }
 
 describe('a click', () => {
-  it('is called from the outside in, with the line within each', async () => {
+  it('is handled from the outside in, with the line within each region', async () => {
     const source = mouse();
     const screen = openScreen(<Outer source={source} />);
     for (const _ of [1, 2]) source.send({ column: 4, row: 2 });
@@ -69,7 +69,7 @@ describe('a click', () => {
     screen.close();
   });
 
-  it('outside of all regions, by another button, or below a window, does nothing', async () => {
+  it('outside all regions, with another button, or below a window, does nothing', async () => {
     const source = mouse();
     const screen = openScreen(<Outer source={source} blocked />);
     source.send({ column: 4, row: 2 });

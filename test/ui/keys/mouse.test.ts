@@ -15,7 +15,7 @@ const event = (given: Partial<MouseEvent> = {}): MouseEvent => ({
 const decode = (chunk: string) => createMouseDecoder().feed(chunk);
 
 describe('createMouseDecoder', () => {
-  it('knows buttons, wheel, drag and release', () => {
+  it('recognises buttons, wheel, drag and release', () => {
     const chunk = '\x1b[<0;1;1M\x1b[<1;3;2M\x1b[<2;200;100m\x1b[<32;4;5M\x1b[<64;1;1M\x1b[<65;1;1M\x1b[<3;1;1m';
     expect(decode(chunk)).toEqual({
       events: [
@@ -31,7 +31,7 @@ describe('createMouseDecoder', () => {
     });
   });
 
-  it('knows modifiers', () => {
+  it('recognises modifiers', () => {
     expect(decode('\x1b[<4;1;1M\x1b[<8;1;1M\x1b[<16;1;1M\x1b[<93;1;1M').events).toEqual([
       event({ shift: true }),
       event({ alt: true }),
@@ -40,13 +40,13 @@ describe('createMouseDecoder', () => {
     ]);
   });
 
-  it('swallows reports without a meaning here', () => {
+  it('drops reports that mean nothing here', () => {
     // Sideways wheel, button 8, motion without a button, a cell that does not exist.
     const chunk = '\x1b[<66;1;1M\x1b[<67;1;1M\x1b[<128;1;1M\x1b[<35;1;1M\x1b[<0;0;1M';
     expect(decode(chunk)).toEqual({ events: [], rest: '' });
   });
 
-  it('leaves everything else as it was, in order', () => {
+  it('keeps everything else unchanged, in order', () => {
     expect(decode('j\x1b[<0;1;1Mk\x1b[A\x1b[<0;1;1m\x1b')).toEqual({
       events: [event(), event({ kind: 'release' })],
       rest: 'jk\x1b[A\x1b',
@@ -56,7 +56,7 @@ describe('createMouseDecoder', () => {
     }
   });
 
-  it('puts a report together again wherever it was split', () => {
+  it('joins a report split anywhere', () => {
     const whole = 'a\x1b[<0;12;34Mb';
     const tail = whole.indexOf('<') + 1;
     for (let cut = tail; cut < whole.length; cut++) {
@@ -71,7 +71,7 @@ describe('createMouseDecoder', () => {
     expect(parts.map(part => part.rest).join('')).toBe(whole.slice(tail));
   });
 
-  it('holds a beginning over several chunks, and once', () => {
+  it('holds its first part over several chunks, and once', () => {
     const decoder = createMouseDecoder();
     expect(decoder.feed('x\x1b[<')).toEqual({ events: [], rest: 'x' });
     for (const part of ['0', ';', '1', ';1', '']) expect(decoder.feed(part)).toEqual({ events: [], rest: '' });
@@ -79,13 +79,13 @@ describe('createMouseDecoder', () => {
     expect(decoder.feed('M')).toEqual({ events: [], rest: 'M' });
   });
 
-  it('holds no key back', () => {
+  it('never delays a key', () => {
     const decoder = createMouseDecoder();
     for (const key of ['\x1b', '\x1b[', '<', '0', '\x1b[A'])
       expect(decoder.feed(key)).toEqual({ events: [], rest: key });
   });
 
-  it('gives up what turns out not to be a report', () => {
+  it('releases what turns out not to be a report', () => {
     const decoder = createMouseDecoder();
     expect(decoder.feed('\x1b[<0;').rest).toBe('');
     expect(decoder.feed('q\x1b[<0;1;1M')).toEqual({ events: [event()], rest: '\x1b[<0;q' });
@@ -120,7 +120,7 @@ describe('createClicks', () => {
     expect(counts([0, event()], [10, event()], [20, event()], [30, event()])).toEqual([1, 2, 1, 2]);
   });
 
-  it('wants the same cell and the same button', () => {
+  it('requires the same cell and the same button', () => {
     expect(counts([0, event()], [10, event({ column: 1 })])).toEqual([1, 1]);
     expect(counts([0, event()], [10, event({ row: 1 })])).toEqual([1, 1]);
     expect(counts([0, event()], [10, event({ button: 'right' })])).toEqual([1, 1]);

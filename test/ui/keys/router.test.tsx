@@ -30,7 +30,7 @@ function recorder() {
 }
 
 describe('createFloodGauge', () => {
-  it('takes for a paste what no fingers type, and what comes right behind it', () => {
+  it('takes as a paste what no fingers can type, and what comes right after it', () => {
     const isFlood = createFloodGauge();
     const reads: readonly (readonly [characters: number, at: number])[] = [
       [300, 0],
@@ -67,7 +67,7 @@ describe('createFloodGauge', () => {
 describe('Router', () => {
   const router = () => new Router({ overrides: {}, readOnly: false });
 
-  it('asks the deepest active scope first and bubbles what it leaves', () => {
+  it('asks the deepest active scope first and bubbles unhandled keys', () => {
     const { ran, bind } = recorder();
     const keys = router();
     keys.set('root', { bindings: [bind('root.x', 'x'), bind('root.y', 'y')] });
@@ -76,7 +76,7 @@ describe('Router', () => {
     expect(ran).toEqual(['pane.x', 'root.y']);
   });
 
-  it('does what comes before a command, by its key or by other means', () => {
+  it('runs the hook before a command, by its key or otherwise', () => {
     const { ran, bind } = recorder();
     const keys = router();
     const open = bind('open', 'x', { before: () => void ran.push('before') });
@@ -86,7 +86,7 @@ describe('Router', () => {
     expect(ran).toEqual(['before', 'open', 'before', 'open']);
   });
 
-  it('lets the keys wait while something is on its way, and loses none', () => {
+  it('holds keys while something is on its way, and loses none', () => {
     const { ran, bind } = recorder();
     const keys = router();
     const release = keys.hold();
@@ -99,7 +99,7 @@ describe('Router', () => {
     expect(ran).toEqual(['x', 'y']);
   });
 
-  it('gives a paste to what the keys before it open, and the keys behind it to what it leaves', () => {
+  it('gives a paste to what the keys before it open, and the keys after it to what it leaves', () => {
     const { ran, bind } = recorder();
     const keys = router();
     const drawings: (() => void)[] = [];
@@ -130,7 +130,7 @@ describe('Router', () => {
     expect(ran).toEqual(['open', 'pasted runs', 'accept']);
   });
 
-  it('lets a paste wait for what is on its way, as keys do', () => {
+  it('holds a paste for what is on its way, like keys', () => {
     const keys = router();
     const pasted: string[] = [];
     const release = keys.hold();
@@ -141,7 +141,7 @@ describe('Router', () => {
     expect(pasted).toEqual(['an id']);
   });
 
-  it('types the characters of one read at once, and stops if another scope has one of them', () => {
+  it('types the characters of one read at once, and stops if another scope handles one of them', () => {
     const { ran, bind } = recorder();
     const keys = router();
     const typed: string[] = [];
@@ -159,7 +159,7 @@ describe('Router', () => {
     expect(ran).toEqual(['x', 'one', 'submit']);
   });
 
-  it('counts the presses in a row for a command that does, and no more than those (R9)', () => {
+  it('counts repeated presses for a command that uses them, and no more (R9)', () => {
     const counts: number[] = [];
     const ran: string[] = [];
     const keys = router();
@@ -192,7 +192,7 @@ describe('Router', () => {
     expect(typed).toEqual([']]]']);
   });
 
-  it('says which command a read-only program does not run, if nothing else has its key', () => {
+  it('names the command that a read-only program does not run, if nothing else has its key', () => {
     const { ran, bind } = recorder();
     const keys = new Router({ overrides: { 'view.delete': ['D'] }, readOnly: true });
     const refused: string[] = [];
@@ -214,7 +214,7 @@ describe('Router', () => {
     expect(refused).toHaveLength(1);
   });
 
-  it('says why a command is disabled now, if nothing else has its key', () => {
+  it('says why a command is disabled, if nothing else has its key', () => {
     const { ran, bind } = recorder();
     const keys = new Router({ overrides: {}, readOnly: false });
     const refused: unknown[] = [];
@@ -229,7 +229,7 @@ describe('Router', () => {
     expect(keys.offered().map(({ binding }) => binding.command.id)).toEqual(['root.e']);
   });
 
-  it('takes back that a digit was refused, once more digits follow', () => {
+  it('withdraws the refusal of a digit once more digits follow', () => {
     const { bind } = recorder();
     const keys = new Router({ overrides: {}, readOnly: false });
     const refused: unknown[] = [];
@@ -262,7 +262,7 @@ describe('Router', () => {
     expect(ran).toEqual([]);
   });
 
-  it('gives the keys to the inner of two windows, whichever came first', () => {
+  it('gives keys to the inner of two windows, whichever came first', () => {
     const { ran, bind } = recorder();
     const keys = router();
     keys.set('inner', { parent: 'outer', modal: true, bindings: [bind('inner', 'x')] });
@@ -272,7 +272,7 @@ describe('Router', () => {
     expect(ran).toEqual(['inner']);
   });
 
-  it('passes an inactive scope and everything in it by', () => {
+  it('skips an inactive scope and everything in it', () => {
     const { ran, bind } = recorder();
     const keys = router();
     keys.set('root', { bindings: [bind('root', 'x')] });
@@ -282,7 +282,7 @@ describe('Router', () => {
     expect(ran).toEqual(['root']);
   });
 
-  it('lets nothing past a modal scope', () => {
+  it('passes nothing beyond a modal scope', () => {
     const { ran, bind } = recorder();
     const keys = router();
     keys.set('root', { bindings: [bind('quit', 'q')] });
@@ -294,7 +294,7 @@ describe('Router', () => {
     expect(ran).toEqual(['ok', 'quit']);
   });
 
-  it('gives a guarded scope no key of the read that opened it, and all of later reads', () => {
+  it('gives a guarded scope no keys of the read that opened it, and all later ones', () => {
     const { ran, bind } = recorder();
     const keys = router();
     const draw = (then: () => void): void => then();
@@ -308,7 +308,7 @@ describe('Router', () => {
     expect(ran).toEqual(['yes', 'yes']);
   });
 
-  it('hands a key on when the binding does not want it', () => {
+  it('passes a key on if the binding declines it', () => {
     const { ran, bind } = recorder();
     const keys = router();
     keys.set('root', { bindings: [bind('root', 'esc')] });
@@ -317,7 +317,7 @@ describe('Router', () => {
     expect(ran).toEqual(['root']);
   });
 
-  it('gives text to the field before any binding', () => {
+  it('gives text to a field before any binding', () => {
     const { ran, bind } = recorder();
     const typed: string[] = [];
     const keys = router();
@@ -330,7 +330,7 @@ describe('Router', () => {
     expect([typed, ran]).toEqual([['q'], []]);
   });
 
-  it('draws before and after every command that is more than a repeatable move', () => {
+  it('redraws before and after every command except repeatable moves', () => {
     const { ran, bind } = recorder();
     const keys = router();
     const drawings: (() => void)[] = [];
@@ -349,7 +349,7 @@ describe('Router', () => {
     expect(ran).toEqual(['down', 'down', 'open', 'down', 'open']);
   });
 
-  it('removes what writes in read-only mode and follows overrides', () => {
+  it('removes commands that write in read-only mode and follows overrides', () => {
     const { ran, bind } = recorder();
     const keys = new Router({ overrides: { open: ['o'] }, readOnly: true });
     keys.set('root', {
@@ -360,7 +360,7 @@ describe('Router', () => {
     expect(idsOf(keys.offered())).toEqual(['open']);
   });
 
-  it('offers no key that would be typed, and of several keys the ones that act', () => {
+  it('offers no key that would be typed, and of several keys the ones that work', () => {
     const keys = router();
     const both = command('model', 'm', 'ctrl-o');
     keys.set('root', {
@@ -391,7 +391,7 @@ describe('Router', () => {
     expect(offered()).toMatchObject({ model: ['m', 'ctrl-o'], help: ['?'], pane: ['alt-left'] });
   });
 
-  it('does not offer further out what is taken further in', () => {
+  it('does not offer a key of an outer scope that an inner one handles', () => {
     const { bind } = recorder();
     const keys = router();
     keys.set('root', { bindings: [bind('back', 'esc'), bind('quit', 'q')] });
@@ -399,7 +399,7 @@ describe('Router', () => {
     expect(idsOf(keys.offered())).toEqual(['clear', 'quit']);
   });
 
-  it('notifies its listeners only when what is offered changes', () => {
+  it('notifies its listeners only when its hints change', () => {
     const { bind } = recorder();
     const keys = router();
     let calls = 0;
@@ -463,7 +463,7 @@ function Over({ ran, hold }: { ran: string[]; hold: (router: Router) => void }) 
 }
 
 describe('KeyScope', () => {
-  it('gives the key behind the one that closed a window to what is below, also when they had to wait', async () => {
+  it('gives the key after the one that closed a window to what is below, even if they had to wait', async () => {
     const ran: string[] = [];
     let release = (): void => {};
     const hold = (router: Router): void => {
@@ -485,7 +485,7 @@ describe('KeyScope', () => {
     unmount();
   });
 
-  it('says when a key was read, also where it had to wait', async () => {
+  it('says when a key was read, even if it had to wait', async () => {
     const reads: (number | undefined)[] = [];
     let release = (): void => {};
     function Waiting() {
@@ -512,7 +512,7 @@ describe('KeyScope', () => {
     unmount();
   });
 
-  it('moves 100 rows for 100 keys of one read, and picks the row it came to', async () => {
+  it('moves 100 rows for 100 keys of one read, and picks the last one', async () => {
     const { stdin, lastFrame, unmount } = render(
       <KeyRouter>
         <Counter />

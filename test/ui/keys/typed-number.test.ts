@@ -4,7 +4,7 @@ import { TypedNumber } from '../../../src/ui/keys/typed-number.ts';
 
 const press = (name: string, at: number) => ({ name, text: name, at });
 
-it('is a number if a digit or G soon follows a digit, whose command is then taken back', () => {
+it('becomes a number if a digit or G soon follows a digit, whose command is then undone', () => {
   const typed = new TypedNumber();
   let undone = 0;
   const begin = (at: number) => typed.read(press('1', at))?.ifNumber?.(() => (undone += 1));
@@ -26,7 +26,7 @@ it('is a number if a digit or G soon follows a digit, whose command is then take
   expect(undone).toBe(2);
 });
 
-it('leaves digits alone that no command takes back', () => {
+it('leaves digits alone that no command can undo', () => {
   const typed = new TypedNumber();
   expect(typed.read(press('1', 0))).toBeDefined();
   expect(typed.read(press('2', 10))).toMatchObject({ name: '2' });

@@ -13,19 +13,19 @@ const go = (...trail: Place[]): HistoryAction => ({ kind: 'go', trail });
 describe('history', () => {
   const start = startAt(at('benchmarks'));
 
-  it('opens below and goes up again', () => {
+  it('opens a place below and goes up again', () => {
     const inside = walk(start, open(at('benchmark', 'b')), open(at('run', 'r')));
     expect(crumbs(inside)).toBe('benchmarks › benchmark › run');
     expect(crumbs(walk(inside, { kind: 'up' }))).toBe('benchmarks › benchmark');
     expect(walk(start, { kind: 'up' })).toBe(start);
   });
 
-  it('does not open twice what is shown', () => {
+  it('does not open the current place twice', () => {
     const inside = walk(start, open(at('benchmark', 'b')));
     expect(walk(inside, open(at('benchmark', 'b')))).toBe(inside);
   });
 
-  it('goes back and forward, and forgets the future when something is opened', () => {
+  it('goes back and forward, and drops the future when something is opened', () => {
     const gone = walk(start, go(at('runs')), go(at('chat')));
     const back = walk(gone, { kind: 'back' });
     expect(crumbs(back)).toBe('runs');
@@ -42,7 +42,7 @@ describe('history', () => {
     expect(walk(start, { kind: 'last' })).toBe(start);
   });
 
-  it('goes to the place before after a step back or forward, and keeps the history (U40)', () => {
+  it('goes to the previous place after a step back or forward, and keeps the history (U40)', () => {
     const gone = walk(start, go(at('b')), go(at('c')));
     const back = walk(gone, { kind: 'back' });
     const last = walk(back, { kind: 'last' });
@@ -61,7 +61,7 @@ describe('history', () => {
     expect(crumbs(walk(inside, { kind: 'back' }))).toBe('benchmarks');
   });
 
-  it('goes up to the record of the sibling from what it shows, and to any other place as it was', () => {
+  it('goes up from a sibling’s view to its record, and to any other place as it was', () => {
     const pair = { view: 'pair', left: { id: 'a', name: 'a' }, right: { id: 'z', name: 'z' } } as const;
     const above = { view: 'record', resource: 'run', id: 'b' } as const;
     const stepped: HistoryAction = { kind: 'replace', place: { ...pair, left: { id: 'b', name: 'b' } }, above };
@@ -71,7 +71,7 @@ describe('history', () => {
     expect(up()).toEqual(at('benchmarks'));
   });
 
-  it('ignores a way to nowhere', () => {
+  it('ignores a step to nowhere', () => {
     expect(walk(start, go())).toBe(start);
   });
 });

@@ -18,7 +18,7 @@ function paletteOf(seen: readonly ResourceRef[] = [], older: readonly ResourceRe
   return { opened, titles: (typed: string) => entries(typed).map(({ title }) => title), entries };
 }
 
-it('offers every kind for an id that is not prefixed (C11)', () => {
+it('offers every kind for an id without a known prefix (C11)', () => {
   const { entries, titles, opened } = paletteOf();
   const kinds = ['benchmark', 'run', 'training-run', 'trajectory', 'deployment'];
   expect(titles(uuid).toSorted()).toEqual(kinds.map(kind => `${kind} ${uuid}`).toSorted());
@@ -35,7 +35,7 @@ it('offers no record for a word of letters or for several words (C11)', () => {
 
 const others = (id: string) => ['benchmark', 'run', 'trajectory', 'deployment'].map(kind => `${kind} ${id}`);
 
-it('offers the kind that the id looks like first, and only one where it is named (B1)', () => {
+it('offers the kind that the id looks like first, and only one if it is named (B1)', () => {
   const { titles, entries, opened } = paletteOf();
   expect(titles('trn_abc')).toEqual(['open trn_abc', ...others('trn_abc')]);
   expect(titles(`deployment ${uuid}`)).toEqual([`open ${uuid}`]);
@@ -43,7 +43,7 @@ it('offers the kind that the id looks like first, and only one where it is named
   expect(opened).toEqual([expect.objectContaining({ resource: 'deployments', id: uuid })]);
 });
 
-it('offers known names and ids before an id that was never seen (W33)', () => {
+it('offers known names and ids before an unseen id (W33)', () => {
   const { titles } = paletteOf([
     { kind: 'training', id: 'trn_0000000QwErT', label: 'first' },
     { kind: 'run', id: uuid, label: 'baseline' },
@@ -56,13 +56,13 @@ it('offers known names and ids before an id that was never seen (W33)', () => {
   expect(titles('gsm8k')[0]).toBe('gsm8k');
 });
 
-it('offers a known name before an unknown id of the named kind (W33)', () => {
+it('offers a known name before an unseen id of the named kind (W33)', () => {
   const { titles } = paletteOf([{ kind: 'run', id: 'evr_1', label: 'run that failed' }]);
   expect(titles('run failed')).toEqual(['run that failed', 'open failed']);
   expect(titles('run evr_1')[0]).toBe('open evr_1');
 });
 
-it('offers a list with a status before names that are merely similar', () => {
+it('offers a list with a status before names that are only similar', () => {
   const { titles, entries, opened } = paletteOf([{ kind: 'run', id: 'evr_1', label: 'all runs that failed' }]);
   expect(titles('runs failed')).toEqual(['runs /status:failed', 'all runs that failed', 'open failed']);
   entries('runs failed')[0]?.run();
@@ -93,7 +93,7 @@ it('offers a known id or name first with its kind, however long ago it was seen'
   expect(opened).toEqual([expect.objectContaining({ resource: 'training', id: 'tr2' })]);
 });
 
-it('offers a benchmark of that name before trajectories, also where only they have exactly its letters (W33)', () => {
+it('offers a benchmark with that name before trajectories, even if only they match exactly (W33)', () => {
   const many = Array.from({ length: 20 }, (_, index) => ({
     kind: 'trajectory',
     id: `traj_${index}`,
@@ -119,7 +119,7 @@ it('offers a benchmark of that name before trajectories, also where only they ha
   expect(same.entries('words').map(({ note }) => note)).toEqual(['benchmark', 'trajectory']);
 });
 
-it('finds a dataset by its name and by its id', () => {
+it('finds a dataset by name and by id', () => {
   const { titles, entries, opened } = paletteOf([{ kind: 'dataset', id: 'ds_3t6bTp', label: 'wiki' }]);
   expect([titles('wiki'), titles('ds_3t6bTp'), titles('dataset wiki')]).toEqual([
     ['wiki'],

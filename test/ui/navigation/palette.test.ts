@@ -7,7 +7,7 @@ const names = [112, 117, 118].map(
   seed => `sweep-2026-11-opposites-tutor-base-lr3e-4-warmup200-s0${seed}-ctx4k-reader-rerun-with-the-long-prompt-final`,
 );
 
-it('differ where they are cut, and keep the word that was typed', () => {
+it('differ after cutting, and keep the typed word', () => {
   const cut = (query: string) => [...cutTitles(names, 50, query).values()];
   for (const title of cut('runs')) expect(displayWidth(title)).toBeLessThanOrEqual(50);
   expect(new Set(cut('runs')).size).toBe(3);

@@ -21,14 +21,14 @@ it('steps through the list that a view was opened from', () => {
   expect([siblings.position('runs', 'b'), siblings.position('runs', 'other')]).toEqual(['2/3', '']);
 });
 
-it('counts no more than was read, and says that there is more', () => {
+it('counts only what was read, and says that there is more', () => {
   const siblings = new Siblings();
   siblings.remember('runs', { ...listOf('a', 'b'), partial: true });
   expect(siblings.position('runs', 'b')).toBe('2/2+');
   expect([siblings.isPartial('runs'), siblings.isPartial('other')]).toEqual([true, false]);
 });
 
-it('goes several rows at once, and to the end where there are fewer (R9)', () => {
+it('moves several rows at once, and to the end if there are fewer (R9)', () => {
   const siblings = new Siblings();
   siblings.remember('runs', listOf('a', 'b', 'c', 'd'));
   expect(siblings.step('runs', 'a', 2)).toMatchObject({ place: { id: 'c' }, steps: 2 });
@@ -36,7 +36,7 @@ it('goes several rows at once, and to the end where there are fewer (R9)', () =>
   expect(siblings.step('runs', 'b', -5)).toMatchObject({ place: { id: 'a' }, steps: 1 });
 });
 
-it('reads more of the list once, whoever asks, unless another list was opened meanwhile', async () => {
+it('reads more of the list once for all callers, unless another list was opened meanwhile', async () => {
   const siblings = new Siblings();
   let reads = 0;
   const readMore = async (): Promise<SiblingList> => {
@@ -55,7 +55,7 @@ it('reads more of the list once, whoever asks, unless another list was opened me
   expect(siblings.position('runs', 'x')).toBe('1/1');
 });
 
-it('knows which record was shown last of the list that a row is in', () => {
+it('remembers which record was shown last from the list of a row', () => {
   const siblings = new Siblings();
   siblings.remember('runs', listOf('a', 'b', 'c'));
   expect(siblings.lastShown('a')).toBe('a');
@@ -63,7 +63,7 @@ it('knows which record was shown last of the list that a row is in', () => {
   expect([siblings.lastShown('a'), siblings.lastShown('other')]).toEqual(['c', 'other']);
 });
 
-it('adds the steps that come while it waits for rows, and waits for each list by itself', async () => {
+it('adds up steps while it waits for rows, and waits for each list separately', async () => {
   const siblings = new Siblings();
   const late = Promise.withResolvers<SiblingList>();
   const partial = { ...listOf('a', 'b'), partial: true };
@@ -83,7 +83,7 @@ it('adds the steps that come while it waits for rows, and waits for each list by
   expect([await walk('runs', 1), shown.length]).toEqual([1, 2]);
 });
 
-it('goes back at once if fewer steps are to come than go back', async () => {
+it('goes back at once if the steps ahead are fewer than those back', async () => {
   const siblings = new Siblings();
   siblings.remember('runs', { ...listOf('a', 'b'), partial: true, readMore: () => new Promise(() => {}) });
   const shown: string[] = [];

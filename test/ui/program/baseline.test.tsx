@@ -11,7 +11,7 @@ import { hostileServer } from '../../service/hostile-server.ts';
 import { openProgram } from './rig.tsx';
 import { often } from './scripted-world.tsx';
 
-it('is chosen with a key on a run, and the others show no difference of means to it', async () => {
+it('is set with a key on a run, and the others show no difference of means to it', async () => {
   const run = (id: string, bench_id: string, reward_mean: number) => ({
     ...{ eval_run_id: id, bench_id, display_name: id, status: 'completed', reward_mean },
     ...{ reward_count: 200, total_rollouts: 200 },
@@ -40,7 +40,7 @@ it('is chosen with a key on a run, and the others show no difference of means to
   await eventually(() => expect(line('evr_old')).not.toContain('baseline'));
 });
 
-it('is compared with every ended run of its benchmark in the list, by rewards that are read once', async () => {
+it('is compared with every completed run of its benchmark in the list, by rewards that are read once', async () => {
   // The runs share half of their tasks, so the difference of their means is not the paired difference.
   const ids = ['evr_base', 'evr_1', 'evr_2', 'evr_3'];
   const shift = { by: 0 };

@@ -8,7 +8,7 @@ import { pass, passing, startVirtualTime } from './virtual-time.ts';
 
 const minuteMs = 60_000;
 
-it('shows the last and the best held-out reward, also of runs that ended before, in turn (W4, W29)', async () => {
+it('shows the last and the best held-out reward, of earlier runs too, in turn (W4, W29)', async () => {
   startVirtualTime();
   const scripted = scriptedService(busyWorld().answers);
   const start = { view: 'list', resource: 'training' } as const;

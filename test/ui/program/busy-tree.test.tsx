@@ -8,7 +8,7 @@ import { pass, passing, startVirtualTime } from './virtual-time.ts';
 
 const minuteMs = 60_000;
 
-it('adds few requests to those of the rounds, and measures only the runs of open branches', async () => {
+it('adds few requests to those of the rounds, and measures only runs in open branches', async () => {
   startVirtualTime();
   const scripted = scriptedService(busyWorld().answers);
   const start = { view: 'tree' } as const;
@@ -37,7 +37,7 @@ it('adds few requests to those of the rounds, and measures only the runs of open
   expect(new Set(ofClosed).size).toBeLessThan(100);
 });
 
-it('counts below a filter only what matches, not what it belongs to', async () => {
+it('counts only matches under a filter, not their parents', async () => {
   startVirtualTime();
   const { service } = scriptedService(busyWorld().answers);
   const start = { view: 'tree', benchmark: 'bench_0' } as const;

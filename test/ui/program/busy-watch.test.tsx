@@ -31,7 +31,7 @@ async function openBusy({
 const lineOf = (text: string, seed: number): string =>
   text.split('\n').find(line => new RegExp(`seed${seed} `).test(line)) ?? '';
 
-it('opens on Watch once something runs, and each line says how it stands (W4, W12, W17, W20)', async () => {
+it('opens on Watch once something runs, and each line shows its status (W4, W12, W17, W20)', async () => {
   const { screen, busy } = await openBusy();
   const text = screen.text();
   expect(text).toContain('WATCHED');
@@ -57,7 +57,7 @@ const sizes = [
   [60, 15],
 ] as const;
 
-it('says how long a run stalls and why it failed, at every size', async () => {
+it('shows how long a run has stalled and why it failed, at every size', async () => {
   const { screen, busy } = await openBusy({ minutes: 0.5 });
   busy.end(busy.runs[1], 'failed');
   await pass(1.5 * minuteMs);
@@ -82,7 +82,7 @@ it('says how long a run stalls and why it failed, at every size', async () => {
   }
 });
 
-it('says why a run failed below the inbox, too, and names equal columns without spaces', async () => {
+it('shows why a run failed below the inbox, too, and names equal columns without spaces', async () => {
   const { screen, busy } = await openBusy({ minutes: 0.5, columns: 120, rows: 40 });
   for (const run of busy.runs.slice(0, 40)) if (run.total === 400) busy.end(run, 'failed');
   await pass(1.5 * minuteMs);
@@ -92,7 +92,7 @@ it('says why a run failed below the inbox, too, and names equal columns without 
   await passing(screen.waitFor(text => text.includes(`▸ ${formatFailure}`)));
 });
 
-it('stays where it is once a key was pressed, also back at home (W20)', async () => {
+it('stays on the current view once a key was pressed, even back at home (W20)', async () => {
   const rig = openProgram({ service: scriptedService(world('none').answers).service });
   onTestFinished(rig.close);
   const { screen, workbench } = rig;
@@ -108,7 +108,7 @@ it('stays where it is once a key was pressed, also back at home (W20)', async ()
   expect(screen.text()).not.toContain('WATCHED');
 });
 
-it('stays where it is if something only runs after the first look (out27 A2)', async () => {
+it('stays on the current view if something runs only after the first look (out27 A2)', async () => {
   const rig = openProgram({ service: scriptedService(world('none').answers).service });
   onTestFinished(rig.close);
   const { screen, workbench } = rig;
@@ -120,7 +120,7 @@ it('stays where it is if something only runs after the first look (out27 A2)', a
   expect(screen.text()).not.toContain('WATCHED');
 });
 
-it('opens on Watch though a pin is read before the list with the running work', async () => {
+it('opens on Watch even if a pin is read before the list with the running work', async () => {
   startVirtualTime();
   const memory = RememberedStore.inMemory('test');
   memory.pin({ kind: 'run', id: 'evr_1', label: 'baseline' });
@@ -137,7 +137,7 @@ it('opens on Watch though a pin is read before the list with the running work', 
   expect(rig.screen.text()).toContain('WATCHED');
 });
 
-it('tells the names apart at every size, and cuts no number (W7, W12, W17)', async () => {
+it('tells names apart at every size, and cuts no number (W7, W12, W17)', async () => {
   const { screen } = await openBusy();
   await passing(screen.type('/seed\r'));
   for (const [columns, rows] of sizes) {
@@ -190,7 +190,7 @@ it.each([
   expect(screen.text()).toMatch(/\/seed state:queued .*1\/\d of 50/);
 });
 
-it('marks what is wrong with a filter in the line while it is typed', async () => {
+it('shows what is wrong with a filter in its line while it is typed', async () => {
   const { screen } = await openBusy({ minutes: 0.2, columns: 120, rows: 40 });
   await passing(screen.type('/seed1 kind:run stauts:x'));
   const lines = screen.text().split('\n');
@@ -200,7 +200,7 @@ it('marks what is wrong with a filter in the line while it is typed', async () =
   expect([at - 2, at, at + 7].map(column => screen.styleAt(column, row).bold)).toEqual([false, true, true]);
 });
 
-it('reads a curve only when it has grown, and not that of the trainer (W21)', async () => {
+it('reads a curve only when it has grown, and never that of the trainer (W21)', async () => {
   const { scripted } = await openBusy({ minutes: 5, columns: 60, rows: 15 });
   // A held-out reward comes every 100 steps of 4.8 seconds: after seven minutes, and after two.
   expect(scripted.asked('getHeldOutRewards', 'trn_0000008')).toBe(1);
@@ -208,14 +208,14 @@ it('reads a curve only when it has grown, and not that of the trainer (W21)', as
   expect(scripted.asked('getTrainerRewards')).toBe(0);
 });
 
-it('reads a curve that lacks a round sooner than the others, because it may show a collapse', async () => {
+it('reads a curve that lacks a round sooner than others, as it may show a collapse', async () => {
   const { scripted } = await openBusy({ minutes: 9, columns: 60, rows: 15 });
   // Its held-out reward comes every 20 steps of 1.5 seconds. With 50 unfinished resources, four turns take five minutes:
   // it is read the fourth time after 7.3 minutes, and then after 10.7.
   expect(scripted.asked('getHeldOutRewards', 'trn_0000001')).toBe(4);
 });
 
-it('reads a curve whose newest round is incomplete as soon (B3)', async () => {
+it('reads a curve with an incomplete newest round just as soon (B3)', async () => {
   const { scripted } = await openBusy({
     ...{ minutes: 8, columns: 60, rows: 15 },
     adapt: ({ answers }) => {

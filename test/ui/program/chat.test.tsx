@@ -64,7 +64,7 @@ async function say(screen: Screen, text: string): Promise<void> {
   );
 }
 
-it('has the numbers of each of two models under its own name', async () => {
+it('shows the numbers of each of two models under its own name', async () => {
   const { screen } = await openView({ view: 'chat', model: 'acme/small' });
   await screen.resize(180, 60);
   await say(screen, 'hello');
@@ -79,7 +79,7 @@ it('has the numbers of each of two models under its own name', async () => {
   await screen.waitFor(text => /finished +stop/.test(text.split('TALKER')[1] ?? ''));
 });
 
-it('scrolls two conversations together, and shows one at a time where there is no room for both', async () => {
+it('scrolls two conversations together, and shows one at a time if there is no room for both', async () => {
   const { screen } = await openView({ view: 'chat', model: 'acme/small' });
   await addTalker(screen);
   await say(screen, 'first question');
@@ -101,7 +101,7 @@ it('scrolls two conversations together, and shows one at a time where there is n
   await screen.waitFor('2 of 2, v for the other  talker');
 });
 
-it('keeps the better answer that is chosen, and counts it with those of other conversations', async () => {
+it('keeps the better answer that was chosen, and counts it with those of other conversations', async () => {
   const { screen, workbench } = await openView({ view: 'chat', model: 'acme/small' });
   await say(screen, 'alone');
   await screen.press('esc', '1');
@@ -140,7 +140,7 @@ it('keeps the better answer that is chosen, and counts it with those of other co
   expect(kept()).toHaveLength(2);
 });
 
-it('edits an earlier question in a new branch, and has the old one again, also after it was read from disk', async () => {
+it('edits an earlier question in a new branch, and shows the old one again, even after a restart', async () => {
   const { screen, workbench } = await openView({ view: 'chat', model: 'acme/small' });
   await say(screen, 'first question');
   await say(screen, 'second question');
@@ -182,7 +182,7 @@ it('edits an earlier question in a new branch, and has the old one again, also a
 
 const chunkOf = (content: string) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`;
 
-it('open on two screens keeps what is said on either, as branches (B2)', async () => {
+it('keeps the messages of two screens on one conversation, as branches (B2)', async () => {
   const slow = Promise.withResolvers<void>();
   const server = await hostileServer(async (response, request) => {
     const items = request.url.includes('/models') ? [{ model_slug: 'acme/small' }] : [];
@@ -261,7 +261,7 @@ async function halfAnswered() {
   return { screen, endAnswers };
 }
 
-it('takes no other model while an answer streams, which would get half an answer (A2, A3)', async () => {
+it('does not switch models while an answer streams (A2, A3)', async () => {
   const { screen, endAnswers } = await halfAnswered();
   await screen.press('ctrl-o');
   await screen.waitFor('The answer must end first: ctrl-c stops it');
@@ -271,7 +271,7 @@ it('takes no other model while an answer streams, which would get half an answer
   await screen.waitFor('Which model should answer?');
 });
 
-it('keeps what has arrived of an answer when a new conversation begins (A4)', async () => {
+it('keeps the text so far of an answer when a new conversation starts (A4)', async () => {
   const { screen, endAnswers } = await halfAnswered();
   await endAnswers();
   await screen.press('esc', 'R');
@@ -344,7 +344,7 @@ function trainedServer(isDeployed: boolean, { system, question } = { system: 'be
 
 const reader: Place = { view: 'record', resource: 'trajectories', id: 'trj_1' };
 
-it('puts the prompt of a rollout to the base model and its checkpoint, then to the other checkpoints', async () => {
+it('sends the prompt of a rollout to the base model and its checkpoint, then to the other checkpoints', async () => {
   const server = await trainedServer(true);
   const screen = openAt(server.url, reader);
   await screen.waitFor('be brief');
@@ -376,7 +376,7 @@ it('puts the prompt of a rollout to the base model and its checkpoint, then to t
   expect(asked()).toHaveLength(3);
 });
 
-it('sends the prompt of a rollout as it was, until its text is edited, and then says so (B1, B2)', async () => {
+it('sends the prompt of a rollout unchanged, until its text is edited, and then says so (B1, B2)', async () => {
   const system = 'Rule one:\r\n\t- be brief\n\nRule two: end. \n';
   const question = 'def f():\n\treturn 1\r\nzero\u200bwidth \u202eabc\u202c \u001b[31mred end  \n';
   const server = await trainedServer(true, { system, question });
@@ -419,7 +419,7 @@ it('sends the prompt of a rollout as it was, until its text is edited, and then 
   ]);
 });
 
-it('says that no checkpoint is deployed, and shows the rollouts of the task in training instead', async () => {
+it('says that no checkpoint is deployed, and shows the training rollouts of the task instead', async () => {
   const screen = openAt((await trainedServer(false)).url, reader);
   await screen.waitFor('be brief');
   await screen.press('t');
@@ -430,7 +430,7 @@ it('says that no checkpoint is deployed, and shows the rollouts of the task in t
   await screen.waitFor('tea-1 › Chat › tea-1');
 });
 
-it('saves both conversations with one request, and sends only the refused one again', async () => {
+it('saves both conversations with one request, and resends only the refused one', async () => {
   const outcomes = [
     [
       { request_index: 0, status: 'uploaded' },
@@ -472,7 +472,7 @@ it('saves both conversations with one request, and sends only the refused one ag
   expect(second).toEqual(first?.slice(1));
 });
 
-it('asks before it sends a conversation again that was sent before', async () => {
+it('asks before it sends a conversation a second time', async () => {
   const server = await hostileServer((response, request) => {
     if (request.url.includes('/chat/')) return stream([chunkOf('hi there'), 'data: [DONE]\n\n'])(response, request);
     if (request.method === 'POST')
@@ -508,7 +508,7 @@ it('asks before it sends a conversation again that was sent before', async () =>
   expect(sent()).toBe(3);
 });
 
-it('says why an answer has not begun while the service limits the rate', async () => {
+it('says why an answer has not started during a rate limit', async () => {
   const server = await hostileServer((response, request) =>
     request.url.includes('/chat/')
       ? refusal(429, 'rate_limit_error', 'rate_limited', {}, { 'retry-after': '50' })(response, request)
@@ -525,7 +525,7 @@ it('says why an answer has not begun while the service limits the rate', async (
   await screen.waitFor(text => /rate limited, retry in \d+s: acme\/small/.test(text));
 });
 
-it('goes on with the model that answered first, whatever the list of models begins with later (B6)', async () => {
+it('continues with the model that answered first, whatever the list of models starts with later (B6)', async () => {
   let slugs = ['acme/alpha', 'acme/omega'];
   const server = await hostileServer((response, request) => {
     if (request.url.includes('/chat/')) {

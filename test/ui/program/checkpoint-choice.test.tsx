@@ -71,7 +71,7 @@ const trainingPlace: Place = {
 };
 
 it.each(sizes)(
-  'a run offers its checkpoints with their numbers, the newest preset, at %d columns',
+  'a run offers its checkpoints with their numbers, the newest preselected, at %d columns',
   async (columns, rows) => {
     const { service, sent } = trained();
     const screen = openWorld(service, trainingPlace, { columns, rows });
@@ -91,7 +91,7 @@ it.each(sizes)(
 );
 
 it.each(['e', 'D'])(
-  '%s names the best checkpoint while another is chosen, and deploying what is deployed',
+  '%s names the best checkpoint while another is selected, and the deploy form what is deployed',
   async key => {
     const { service } = trained();
     const deployed = { deployment_id: 'dep_1', model_slug: 'tutor', checkpoint_id: 'ckpt_1_20', status: 'DEPLOYED' };
@@ -113,7 +113,7 @@ it.each(['e', 'D'])(
   },
 );
 
-it.each(['e', 'D', 't'])('%s shows the evaluated mean of all rewards, as the list does', async key => {
+it.each(['e', 'D', 't'])('%s shows the evaluated mean over all rewards, like the list', async key => {
   const { service } = trained();
   const evaluated = (id: string, reward_mean: number) => ({
     ...{ eval_run_id: id, bench_id: 'bench_1', status: 'completed', parent_checkpoint_id: 'ckpt_1_60', reward_mean },
@@ -151,7 +151,7 @@ async function atCheckpoint(columns: number, rows: number) {
 }
 
 it.each(sizes)(
-  'is optional on a benchmark, and says whose checkpoints it offers, at %d columns',
+  'is optional on a benchmark, and shows the owner of the offered checkpoints, at %d columns',
   async (columns, rows) => {
     const { screen, sent } = await atCheckpoint(columns, rows);
     await screen.waitFor('1/5');
@@ -178,14 +178,14 @@ it.each([
   ['words other@best', '✗ words other has no checkpoint best: none has a held-out reward'],
   ['nothing@best', '✗ No training run here is called nothing'],
   ['ckpt_1 40', '✗ An id has no spaces'],
-])('says what is wrong with %s', async (typed, words) => {
+])('explains what is wrong with %s', async (typed, words) => {
   const { screen } = await atCheckpoint(120, 40);
   await screen.waitFor('1/5');
   await screen.type(typed);
   await screen.waitFor(words);
 });
 
-it('sends an id that it does not know as it was typed', async () => {
+it('sends an unknown id as typed', async () => {
   const { screen, sent } = await atCheckpoint(120, 40);
   await screen.type('ckpt_elsewhere');
   await screen.waitFor('t-words checkpoint');
@@ -194,25 +194,28 @@ it('sends an id that it does not know as it was typed', async () => {
   expect(sent[0]).toMatchObject({ checkpoint_id: 'ckpt_elsewhere' });
 });
 
-it.each(sizes)('the list of deployments deploys one that is chosen or named, at %d columns', async (columns, rows) => {
-  const { service, sent } = trained();
-  const screen = openWorld(service, { view: 'list', resource: 'deployments' }, { columns, rows });
-  await screen.waitFor('Deployments');
-  await screen.press('D');
-  await screen.waitFor('Deploy a checkpoint');
-  await screen.press('tab', 'tab');
-  await screen.waitFor(text => text.includes('nothing chosen yet') && /step 60 of.*first/.test(text));
-  await screen.type('words other');
-  await screen.waitFor('Deploy step 10 of words other');
-  await screen.press('enter');
-  await eventually(() => expect(sent).toHaveLength(1));
-  expect(sent[0]).toEqual({ checkpoint_id: 'ckpt_2_10', model_slug: 'words-other', role: 'test' });
-});
+it.each(sizes)(
+  'the list of deployments deploys a selected or typed checkpoint, at %d columns',
+  async (columns, rows) => {
+    const { service, sent } = trained();
+    const screen = openWorld(service, { view: 'list', resource: 'deployments' }, { columns, rows });
+    await screen.waitFor('Deployments');
+    await screen.press('D');
+    await screen.waitFor('Deploy a checkpoint');
+    await screen.press('tab', 'tab');
+    await screen.waitFor(text => text.includes('nothing chosen yet') && /step 60 of.*first/.test(text));
+    await screen.type('words other');
+    await screen.waitFor('Deploy step 10 of words other');
+    await screen.press('enter');
+    await eventually(() => expect(sent).toHaveLength(1));
+    expect(sent[0]).toEqual({ checkpoint_id: 'ckpt_2_10', model_slug: 'words-other', role: 'test' });
+  },
+);
 
 it.each([
   ['ckpt_lost', 'ckpt_lost', 'ckpt_lost'],
   ['words first@40', 'trn_1@40', 'ckpt_1_40'],
-])('takes %s for what commands take it for, whatever a training run is called', async (name, typed, id) => {
+])('takes %s like the commands, whatever a training run is called', async (name, typed, id) => {
   const { service, sent } = trained(name);
   const screen = openWorld(service, { view: 'list', resource: 'deployments' }, { columns: 120, rows: 40 });
   await screen.waitFor('Deployments');

@@ -50,7 +50,7 @@ it.each([
   [60, 15],
   [80, 24],
   [200, 50],
-])('is a line a run against a baseline that a key changes, and opens two: %i x %i', async (columns, rows) => {
+])('has a line for each run against a baseline that a key changes, and opens two: %i x %i', async (columns, rows) => {
   const screen = await open(columns, rows);
   // Marking moves on.
   await screen.press(' ', ' ', ' ', ' ');
@@ -71,7 +71,7 @@ it.each([
   [60, 15],
   [80, 24],
   [120, 40],
-])('reads the runs of a model that differ in their seed as one, on a key: %i x %i', async (columns, rows) => {
+])('pools runs of a model that differ in their seed, on a key: %i x %i', async (columns, rows) => {
   const screen = await open(columns, rows, index => ({ options: { seed: index } }));
   await screen.press(' ', ' ', ' ', ' ', ' ', ' ');
   await screen.press('=');
@@ -87,7 +87,7 @@ it.each([
   expect(screen.text()).toContain('60 rollouts');
 });
 
-it('pools no runs of the same seed, and names them (out32 B1)', async () => {
+it('does not pool runs of the same seed, and names them (out32 B1)', async () => {
   const seeds = [1, 1, 1, 1, 2, 1];
   const screen = await open(200, 40, index => ({ options: { seed: seeds[index] } }));
   await screen.press(' ', ' ', ' ', ' ', ' ', '=');
@@ -100,7 +100,7 @@ it('pools no runs of the same seed, and names them (out32 B1)', async () => {
   expect(screen.text()).not.toContain('pools each group');
 });
 
-it('names the flags of compared runs, and says why a key pools nothing (out32 C7, C12)', async () => {
+it('shows the flags of compared runs, and says why a key pools nothing (out32 C7, C12)', async () => {
   const noted = () => {
     const store = RememberedStore.inMemory('test');
     const note = (id: string) => ({ kind: 'run', id, message: 0, author: 'me', label: id });
@@ -121,7 +121,7 @@ it('names the flags of compared runs, and says why a key pools nothing (out32 C7
   await screen.waitFor(none);
 });
 
-it('opens the pools of more marked runs than can be compared one by one', async () => {
+it('opens the pools of more marked runs than can be compared singly', async () => {
   const screen = await open(120, 40, seed => ({ options: { seed } }));
   for (const _ of Array.from({ length: 9 })) await screen.press(' ');
   await screen.press('=');
@@ -143,7 +143,7 @@ it('names the training run and the step of an evaluated checkpoint (B13)', async
   await eventually(() => expect(screen.text()).toMatch(/ model +sweep-lr-2e-5 step 0/));
 });
 
-it('names eight runs by what tells them apart if their names do not fit (B12)', async () => {
+it('names eight runs by their differences if their names do not fit (B12)', async () => {
   const options = (index: number) => ({ max_tokens: 100, temperature: (index >> 1) / 10, top_p: index % 2 });
   const screen = await open(120, 40, index => ({
     ...{ base_model_slug: 'acme/model', options: options(index), display_name: 'evaluation of acme/model on sums' },
@@ -155,7 +155,7 @@ it('names eight runs by what tells them apart if their names do not fit (B12)', 
   expect(new Set(names).size).toBe(8);
 });
 
-it('names repeated runs alike and tells the others apart, also in short names', async () => {
+it('names repeated runs alike and tells the others apart, even in short names', async () => {
   const screen = await open(120, 40, index => ({
     ...{ base_model_slug: `acme/m${Math.min(index, 6) % 2}`, options: { seed: Math.min(index, 6) }, display_name: 'e' },
   }));
@@ -167,14 +167,14 @@ it('names repeated runs alike and tells the others apart, also in short names', 
   expect(screen.text()).toMatch(/ e \(m0 seed 6\) +G .*\n.* e \(m0 seed 6\) +H /);
 });
 
-it('says how many can be compared', async () => {
+it('says how many runs can be compared', async () => {
   const screen = await open(120, 40, index => ({ base_model_slug: `acme/model-${index}` }));
   for (const _ of Array.from({ length: 9 })) await screen.press(' ');
   await screen.press('=');
   await eventually(() => expect(screen.text()).toContain('9 runs are marked: 2 to 8 can be compared'));
 });
 
-it.each([2, 3])('compares no runs of different benchmarks, %d marked, and lists the benchmark of each', async count => {
+it.each([2, 3])('refuses runs of different benchmarks, %d marked, and lists the benchmark of each', async count => {
   const screen = await open(200, 40, index => ({ bench_id: `bench_${index % 2}` }));
   for (const _ of Array.from({ length: count })) await screen.press(' ');
   await eventually(() => expect(screen.text()).toMatch(/RUN .*MEAN .*BENCHMARK/));
@@ -186,7 +186,7 @@ it.each([2, 3])('compares no runs of different benchmarks, %d marked, and lists 
   expect(screen.text()).not.toContain('95% CI');
 });
 
-it.each([2, 3])('says of a comparison of %d runs that a benchmark is unknown', async count => {
+it.each([2, 3])('says in a comparison of %d runs that a benchmark is unknown', async count => {
   const screen = await open(200, 50, index => (index === 1 ? { bench_id: null } : {}));
   for (const _ of Array.from({ length: count })) await screen.press(' ');
   await screen.press('=');
@@ -197,7 +197,7 @@ it.each([
   [60, 15],
   [80, 24],
   [120, 40],
-])('says why a run is undecided, and where it has other tasks: %i x %i', async (columns, rows) => {
+])('says why a run is undecided, and if it has other tasks: %i x %i', async (columns, rows) => {
   const screen = await open(columns, rows, index => (index === 1 ? { status: null, total_rollouts: null } : {}));
   await screen.press(' ', ' ', ' ', '=');
   await eventually(() => expect(screen.text()).toMatch(/B undecided: the service does not report that/));

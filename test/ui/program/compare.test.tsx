@@ -43,7 +43,7 @@ function twoRuns(
   return { screen };
 }
 
-it('says which run is better, and swaps the two', async () => {
+it('shows which run is better, and swaps the two', async () => {
   const { screen } = twoRuns();
   await screen.waitFor('The new run is better');
   expect(screen.text()).toMatch(/base +before +0\.215 over 30 tasks/);
@@ -54,7 +54,7 @@ it('says which run is better, and swaps the two', async () => {
   expect(screen.text()).toMatch(/base +after +0\.815 over 30 tasks/);
 });
 
-it('takes the run that was marked first as the base where no record has a time', async () => {
+it('takes the run marked first as the base if no record has a time', async () => {
   const service = fakeService({
     listEvalRuns: () => ['evr_1', 'evr_2', 'evr_3'].map(eval_run_id => ({ eval_run_id, bench_id: 'b1' })),
     getTrajectoryRewards: ({ params }) => ({
@@ -77,7 +77,7 @@ it('takes the run that was marked first as the base where no record has a time',
   expect(screen.text()).not.toContain('not known');
 });
 
-it.each([120, 60])('tells many runs with long names apart in the choice of the other, in %i columns', async columns => {
+it.each([120, 60])('tells many runs with long names apart in the picker of the other, in %i columns', async columns => {
   const listed = Array.from({ length: 40 }, (_, index) => ({
     eval_run_id: `evr_${index}`,
     bench_id: 'b1',
@@ -101,7 +101,7 @@ it.each([120, 60])('tells many runs with long names apart in the choice of the o
   await screen.waitFor(text => / 39\/39 *│/.test(text) && /…0+-39 +step 39 +0\.390/.test(text));
 });
 
-it('names both runs among the crumbs, where there is room (X20)', async () => {
+it('names both runs in the crumbs, if there is room (X20)', async () => {
   const { screen } = twoRuns();
   await screen.waitFor('before vs after');
 });
@@ -117,7 +117,7 @@ it.each(['test', 'validation'])(
   },
 );
 
-it('decides and is final once both runs have ended: the total of a running one may count only what has begun', async () => {
+it('decides and is final once both runs have ended, as the total of a running one may count only what has begun', async () => {
   let status = 'running';
   const { screen } = twoRuns(oldAndNew, run => (run === 'evr_new' ? status : 'completed'));
   await screen.waitFor(text => text.includes('the new run is still running') && text.includes('live, read every'));
@@ -125,7 +125,7 @@ it('decides and is final once both runs have ended: the total of a running one m
   await screen.waitFor(text => text.includes('The new run is better') && text.includes('● final'));
 });
 
-it('opens the rollout that lost, that of the other run, and those of the next tasks (R1)', async () => {
+it('opens the lowest rollout, that of the other run, and those of the next tasks (R1)', async () => {
   const rewards = { evr_old: [1, 1, 0], evr_new: [1, 0, 0.5] } as const;
   const service = fakeService({
     getTrajectoryRewards: ({ params }) => {
@@ -243,7 +243,7 @@ it('reaches each pair of rollouts of a task side by side, and says that [ and ] 
   expect(screen.text()).not.toContain('changed');
 });
 
-it('keeps the tally in sight at 60x15, below words on how the answers ended', async () => {
+it('keeps the tally visible at 60x15, below how the answers ended', async () => {
   const named = { evr_old: 'before-all-others', evr_new: 'after-all-others' } as const;
   const service = fakeService({
     getEvalProgress: ({ params: { eval_run_id } }) => ({
@@ -266,7 +266,7 @@ it('keeps the tally in sight at 60x15, below words on how the answers ended', as
   await screen.waitFor(text => [...parts, undecided].every(part => part.test(text)));
 });
 
-it('says that a run is compared with itself', async () => {
+it('says if a run is compared with itself', async () => {
   const { screen } = twoRuns({ base: { id: 'evr_old', name: 'before' }, new: { id: 'evr_old', name: 'before' } });
   await screen.waitFor('This is the same run twice');
   expect(screen.text()).not.toMatch(/ between |ndecided/);

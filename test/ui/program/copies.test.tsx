@@ -10,7 +10,7 @@ const copied = (raw: readonly string[]): string =>
 
 afterEach(() => vi.unstubAllEnvs());
 
-it('is the id of the row under the cursor, or those of all that are marked', async () => {
+it('is the id of the row under the cursor, or the ids of all marked rows', async () => {
   vi.stubEnv('TMUX', '');
   const { screen, raw } = await openView(runs);
   await screen.waitFor('▸ baseline');
@@ -24,7 +24,7 @@ it('is the id of the row under the cursor, or those of all that are marked', asy
   expect(copied(raw.slice(1)).split('\n').sort()).toEqual(['evr_1', 'evr_2']);
 });
 
-it('is the id at the service also in Watch, where rows are of several kinds', async () => {
+it('is the id at the service in Watch too, with rows of several kinds', async () => {
   vi.stubEnv('TMUX', '');
   const screen = openWorld(world(), { view: 'watch' });
   await screen.waitFor('▸ baseline');
@@ -32,7 +32,7 @@ it('is the id at the service also in Watch, where rows are of several kinds', as
   await screen.waitFor('Sent to the clipboard: evr_1');
 });
 
-it('says what tmux needs for it, within tmux', async () => {
+it('says what tmux needs for it, in tmux', async () => {
   vi.stubEnv('TMUX', '/tmp/tmux-0/default,1,0');
   const { screen, raw } = await openView(runs);
   await screen.waitFor('▸ baseline');
@@ -41,7 +41,7 @@ it('says what tmux needs for it, within tmux', async () => {
   expect(raw.join('')).toContain('\u001bPtmux;');
 });
 
-it('the crumb of a neighbour is its name, as that of the one before was', async () => {
+it('names a sibling in the crumbs, like the one before', async () => {
   const { screen } = await openView({ view: 'list', resource: 'trajectories' });
   await screen.waitFor('▸ one');
   await screen.press('enter');

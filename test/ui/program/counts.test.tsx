@@ -17,7 +17,7 @@ function sectionCount(text: string, section: string): string | undefined {
 }
 
 describe('the count of a section', () => {
-  it('is right at once after what the program itself did, also if the list is not on screen', async () => {
+  it('is right at once after a change by the program, even if the list is not on screen', async () => {
     const service = world('none');
     const screen = openWorld(service, { view: 'list', resource: 'runs' });
     await screen.waitFor('No runs yet');
@@ -36,7 +36,7 @@ describe('the count of a section', () => {
     await screen.waitFor(text => text.includes('No runs yet') && sectionCount(text, 'Runs') === '0');
   });
 
-  it('of Watch is that of its lines', async () => {
+  it('of Watch is the number of its lines', async () => {
     const service = world();
     const screen = openWorld(service, { view: 'list', resource: 'runs' });
     await screen.waitFor(text => sectionCount(text, 'Watch') === '1' && text.includes('1 running'));
@@ -50,7 +50,7 @@ describe('the count of a section', () => {
   });
 });
 
-it('Watch does not deny that something runs while a list has pages that were not read (attack34 A1)', async () => {
+it('does not deny in Watch that something runs while a list has unread pages (attack34 A1)', async () => {
   const service = world('completed');
   const deployment = { deployment_id: 'dep_1', deployment_name: 'one', status: 'terminated' };
   service.answers.listDeployments = () => ({ ...pageOf([deployment]), has_more: true, next_cursor: 'next' });
@@ -58,7 +58,7 @@ it('Watch does not deny that something runs while a list has pages that were not
   await screen.waitFor('Nothing is running or pinned in the rows that have been read');
 });
 
-it('Watch does not deny that something runs that a list cannot read or the service does not list (attack35 B2, B3)', async () => {
+it('does not deny in Watch that something runs if a list is unreadable or not offered (attack35 B2, B3)', async () => {
   const partly = world('completed');
   partly.answers.listDeployments = () => ({ ...pageOf([]), dropped: 1 });
   const screen = openWorld(partly, { view: 'watch' });
@@ -74,7 +74,7 @@ it('Watch does not deny that something runs that a list cannot read or the servi
 describe('the count of a section that was never opened', () => {
   const dataset = { dataset_id: 'ds_1', dataset_name: 'walks' };
 
-  it('is read in the background, and not asked for again where it is refused', async () => {
+  it('is read in the background, and not again if it is refused', async () => {
     const service = world();
     const refused = { secrets: 0 };
     service.answers.listDatasets = () => pageOf([dataset]);
@@ -102,7 +102,7 @@ describe('the count of a section that was never opened', () => {
   });
 });
 
-describe('what another program does', () => {
+describe('a change by another program', () => {
   const benchmarks = { view: 'list', resource: 'benchmarks' } as const;
   const training = {
     training_run_id: 'trn_1',
@@ -127,7 +127,7 @@ describe('what another program does', () => {
     await screen.waitFor(text => sectionCount(text, 'Training') === '0' && text.includes('1 running'));
   });
 
-  it('is asked about again if the first request about what its list lacks fails', async () => {
+  it('is read again if the first request about what its list lacks fails', async () => {
     const service = world();
     const screen = openWorld(service, { view: 'list', resource: 'benchmarks' });
     await screen.waitFor(text => sectionCount(text, 'Watch') === '1' && text.includes('1 running'));
@@ -163,7 +163,7 @@ describe('what another program does', () => {
     await screen.waitFor(text => sectionCount(text, 'Watch') === '2');
   });
 
-  it('is unknown where no row could be read, and a least number where some could', async () => {
+  it('is unknown if no row was readable, and a lower bound if some were', async () => {
     const service = world('none');
     service.answers.listDatasets = () => ({ ...pageOf([]), dropped: 3 });
     const screen = openWorld(service, { view: 'list', resource: 'datasets' });
@@ -174,7 +174,7 @@ describe('what another program does', () => {
     await screen.waitFor(text => sectionCount(text, 'Datasets') === '1+');
   });
 
-  it('corrects a count at once where an answer is about what the list lacks', async () => {
+  it('corrects a count at once if an answer is about what the list lacks', async () => {
     const service = world('none');
     service.answers.listTrainingRuns = () => [];
     // Nothing is read again by itself.
@@ -192,7 +192,7 @@ describe('what another program does', () => {
     expect(service.asked('listTrainingRuns')).toBe(before);
   });
 
-  it('is counted as soon as a benchmark says that it has more runs', async () => {
+  it('is counted as soon as a benchmark reports more runs', async () => {
     const service = world('completed');
     let benchmark = { bench_id: 'bench_1', label: 't-words', eval_run_count: 1 };
     const runs = ['evr_1', 'evr_2'].map(eval_run_id => ({ eval_run_id, bench_id: 'bench_1', status: 'completed' }));
@@ -211,7 +211,7 @@ describe('what another program does', () => {
     await screen.waitFor(text => /▸ t-words +2 /.test(text) && sectionCount(text, 'Runs') === '2');
   });
 
-  it('says how old a count is that cannot be read again', async () => {
+  it('shows the age of a count that cannot be read again', async () => {
     const service = world();
     const screen = openWorld(service, { view: 'list', resource: 'runs' });
     await screen.waitFor(text => sectionCount(text, 'Runs') === '1');
@@ -229,7 +229,7 @@ describe('what another program does', () => {
     await screen.waitFor(text => /▸ Runs +counted \d+s ago +1 │/.test(text));
   });
 
-  it('is looked for much less often than what is on screen is read', async () => {
+  it('is polled much less often than what is on screen', async () => {
     const service = world();
     const poll = { ...often, visibleMs: 6 * often.visibleMs };
     const screen = openWorld(service, benchmarks, { poll });
@@ -243,7 +243,7 @@ describe('what another program does', () => {
 });
 
 describe('the frame', () => {
-  it('never says that a run is running next to one that says it has ended', async () => {
+  it('never shows a run as running next to one that shows it as ended', async () => {
     const service = world();
     const screen = openWorld(service, { view: 'record', resource: 'runs', id: 'evr_1' });
     await screen.waitFor(text => text.includes('1 running') && text.includes('● running'));
@@ -254,7 +254,7 @@ describe('the frame', () => {
     await eventually(() => expect(screen.text()).toContain('4 of 4 rollouts'));
   });
 
-  it('is not sent again while polls say nothing new', async () => {
+  it('is not sent again while polls bring nothing new', async () => {
     startVirtualTime();
     const service = world();
     const poll = { focusedMs: 500, visibleMs: 500 };
@@ -277,7 +277,7 @@ describe('the frame', () => {
     expect(screen.bytes()).toBe(0);
   });
 
-  it('changes in few cells for a new point of a long curve (200x60)', async () => {
+  it('changes few cells for a new point of a long curve (200x60)', async () => {
     startVirtualTime();
     const service = world('none');
     const created_at = '2026-03-04T05:06:07Z';
@@ -307,7 +307,7 @@ describe('the frame', () => {
 });
 
 describe('the line above the deployments', () => {
-  it('counts the rows below it, and not what another answer said of them', async () => {
+  it('counts the rows below it, not those of another answer', async () => {
     const service = world();
     const deployment = { deployment_id: 'dep_1', model_slug: 'talker', status: 'DEPLOYED', is_active: true };
     service.answers.listDeployments = () =>
@@ -321,7 +321,7 @@ describe('the line above the deployments', () => {
 });
 
 describe('the head of a run', () => {
-  it('counts what the rows below it say has been done, also while its other answers are late', async () => {
+  it('counts completed rollouts of the rows below it, even while its other answers are late', async () => {
     const service = world();
     const rollout = (id: number, status: string, reward: number | null) => {
       return { trajectory_id: `traj_${id}`, task_id: `task ${id}`, eval_run_id: 'evr_1', status, reward };
@@ -341,7 +341,7 @@ describe('the head of a run', () => {
 });
 
 describe('the steps of a training run', () => {
-  it('are those that its curve ends at, or the curve says where it ends', async () => {
+  it('are those at the end of its curve, or the curve says where it ends', async () => {
     const service = world('none');
     let steps = 1;
     const created_at = '2026-03-04T05:06:07Z';
@@ -374,7 +374,7 @@ describe('the steps of a training run', () => {
   });
 });
 
-describe('the record of a run that goes on', () => {
+describe('the record of a running run', () => {
   // Data that changes by itself is polled often, and nothing else is polled within the test.
   const poll = { focusedMs: 20, visibleMs: 600_000 };
 
@@ -385,7 +385,7 @@ describe('the record of a run that goes on', () => {
     expect(asked(other) - before.other).toBeLessThanOrEqual(2);
   }
 
-  it('has its curve read again only when a step has been done', async () => {
+  it('has its curve read again only after a new step', async () => {
     const service = world('none');
     let steps = 3;
     const run = { training_run_id: 'trn_1', bench_id: 'bench_1', display_name: 'slow', status: 'running' };
@@ -422,7 +422,7 @@ describe('the record of a run that goes on', () => {
     await screen.waitFor('trainer 6.00');
   });
 
-  it('counts the steps that its curve lacks if that is so long that it is seldom read', async () => {
+  it('counts the steps that its curve lacks if that is so long that it is rarely read', async () => {
     const service = world('none');
     let steps = 60_000;
     const run = { training_run_id: 'trn_1', bench_id: 'bench_1', display_name: 'long', status: 'running' };
@@ -445,7 +445,7 @@ describe('the record of a run that goes on', () => {
     expect(service.asked('getTrainerRewards')).toBe(asked);
   });
 
-  it('has its rewards and statistics read again only when a rollout has been scored', async () => {
+  it('has its rewards and statistics read again only after a new reward', async () => {
     const service = world();
     let scored = 1;
     const rollouts = () =>

@@ -6,7 +6,7 @@ import { openView, sayYes } from './actions.tsx';
 it.each([
   ['e', 't-words first step 2'],
   ['t', 't-words first step 2, continued'],
-] as const)('%s on a checkpoint begins with the name of its step (W41)', async (key, name) => {
+] as const)('%s on a checkpoint starts with the name of its step (W41)', async (key, name) => {
   const place: Place = { view: 'record', resource: 'training', id: 'trn_2', label: 'first', parent: 'bench_1' };
   const { screen } = await openView(place);
   await screen.waitFor('▸ step 2');
@@ -35,7 +35,7 @@ const benchmarks: Place = { view: 'list', resource: 'benchmarks' };
 it.each([
   ['e', 'Evaluate on', 't-words small', 'run'],
   ['t', 'Train on', 't-words small', 'training'],
-] as const)('%s begins with a name of its own', async (key, title, name, kind) => {
+] as const)('%s starts with its own name', async (key, title, name, kind) => {
   const { screen, workbench, double } = await openView(benchmarks);
   const sentNames = () => double.requests.map(({ body }) => body && JSON.parse(body).display_name).filter(Boolean);
   await screen.waitFor('▸ t-words');

@@ -18,7 +18,7 @@ it.each([
   expect(double.writes()).toEqual([]);
 });
 
-it('goes by an end that is known before the list is read again', async () => {
+it('uses an end that is known before the list is read again', async () => {
   const { screen, workbench } = await openView({ view: 'list', resource: 'training' });
   await screen.waitFor('▸');
   const run = workbench.statuses.all().find(({ kind, status }) => kind === 'training' && status === 'running');

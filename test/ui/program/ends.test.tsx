@@ -37,7 +37,7 @@ describe('a run that ends', () => {
     expect(screen.bells()).toHaveLength(1);
   });
 
-  it('right after looks that failed is announced all the same', async () => {
+  it('right after failed polls is announced all the same', async () => {
     const run = world();
     const screen = openWorld(run, { view: 'record', resource: 'runs', id: 'evr_1' });
     await screen.waitFor('1 running');
@@ -56,7 +56,7 @@ describe('a run that ends', () => {
     expect(screen.bells()).toHaveLength(1);
   });
 
-  it('before it was first seen is no news', async () => {
+  it('before the first look is not news', async () => {
     const run = world('completed');
     const screen = openWorld(run, { view: 'list', resource: 'runs' });
     await screen.waitFor('▸ baseline');
@@ -80,7 +80,7 @@ describe('a run that ends', () => {
 });
 
 describe('in the background', () => {
-  it('is asked seldom for its progress while its list is on screen, and not after its end', async () => {
+  it('is rarely polled for its progress while its list is on screen, and not after its end', async () => {
     startVirtualTime();
     const run = world();
     const screen = openWorld(run, { view: 'list', resource: 'runs' });
@@ -100,7 +100,7 @@ describe('in the background', () => {
     expect(run.asked('getEvalProgress')).toBe(before);
   });
 
-  it('what is over is asked at most once for its rollouts and options, however it is pinned', async () => {
+  it('is read at most once for rollouts and options after its end, however it is pinned', async () => {
     const run = world('completed');
     const screen = openWorld(run, { view: 'list', resource: 'runs' });
     await screen.waitFor('▸ baseline');
@@ -114,7 +114,7 @@ describe('in the background', () => {
 });
 
 describe('Watch', () => {
-  it('keeps what ended, with its outcome, until it is dismissed', async () => {
+  it('keeps completed work, with its outcome, until it is dismissed', async () => {
     const run = world();
     const screen = openWorld(run, { view: 'watch' });
     await screen.waitFor(text => /▸ baseline +2\/4 +● running/.test(text));
@@ -126,7 +126,7 @@ describe('Watch', () => {
     await screen.waitFor('Nothing is running or pinned');
   });
 
-  it('does not ask again for what is over', async () => {
+  it('does not poll completed work', async () => {
     const run = world();
     const screen = openWorld(run, { view: 'watch' });
     await screen.waitFor(text => /▸ baseline .*● running/.test(text));
@@ -140,7 +140,7 @@ describe('Watch', () => {
     expect(run.asked('getEvalProgress') + run.asked('getEvalRun')).toBe(before);
   });
 
-  it('asks for the lists as often as lists are read, not as often as what runs', async () => {
+  it('reads the lists as often as lists are read, not as often as running work', async () => {
     const run = world();
     // A busy machine is late for the short interval by several times its length.
     const screen = openWorld(run, { view: 'watch' }, { poll: { ...often, visibleMs: 20 * often.visibleMs } });
@@ -150,7 +150,7 @@ describe('Watch', () => {
     expect(run.asked('listEvalRuns') - lists).toBeLessThan(14);
   });
 
-  it('shows what is gone once, unpins it, and asks for it no more', async () => {
+  it('shows what is gone once, unpins it, and stops polling it', async () => {
     const run = world();
     const screen = openWorld(run, { view: 'watch' });
     await screen.waitFor(text => /▸ baseline .*● running/.test(text));

@@ -55,7 +55,7 @@ describe.each([
   [120, 40],
   [80, 24],
 ])('an error at %i×%i', (columns, rows) => {
-  it.each(['record training', 'record runs', 'record benchmarks'])('leaves the head of %s as it was', async view => {
+  it.each(['record training', 'record runs', 'record benchmarks'])('leaves the head of %s unchanged', async view => {
     const { screen, before } = await refusedIn(view, columns, rows);
     const after = screen.text().split('\n');
     expect(main(after[1]), screen.text()).toBe(main(before[1]));
@@ -63,7 +63,7 @@ describe.each([
   });
 
   it.each(['record training', 'list benchmarks', 'list runs', 'record runs'])(
-    'has the whole request id in %s, which a key copies',
+    'shows the whole request id in %s, which a key copies',
     async view => {
       const { screen, sent } = await refusedIn(view, columns, rows);
       expect(screen.text().replaceAll(/│\s*/g, ''), screen.text()).toContain(requestId);

@@ -90,7 +90,7 @@ it.each([
   );
 });
 
-it('names a run without a best checkpoint by its id where another that is not marked has its name', async () => {
+it('names a run without a best checkpoint by id if another unmarked one has its name', async () => {
   const { scripted } = trained();
   const listed = scripted.answers['listTrainingRuns']?.({ bench_id: 'bench_1' }) as readonly object[];
   const other = { ...listed[0], training_run_id: 'trn_0', display_name: 'third', created_at: '2026-03-04T05:06:00Z' };
@@ -101,7 +101,7 @@ it('names a run without a best checkpoint by its id where another that is not ma
   await screen.waitFor(text => flat(text).includes('trn_3 has no checkpoint best: none has a'));
 });
 
-it('takes the latest of each on its own benchmark, with several seeds', async () => {
+it('uses the latest of each on its own benchmark, with several seeds', async () => {
   const { scripted, sent } = trained('bench_2');
   const screen = openWorld(scripted, training, { columns: 120, rows: 40 });
   await screen.waitFor(text => ['first', 'second', 'third'].every(name => text.includes(name)));

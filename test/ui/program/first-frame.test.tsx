@@ -66,12 +66,12 @@ function laterStart(more: Partial<Parameters<typeof openProgram>[0]> = {}): Star
 }
 
 describe('the first frame', () => {
-  it('says where it is, at the very first start', () => {
+  it('shows the view, at the very first start', () => {
     const { writes } = laterStart({ connection: { ...noConnection, isLocal: true } });
     expect(writes[0]).toContain('Local service; ctrl-k connects to another');
   });
 
-  it('has the rows and their count that an earlier start read, and says how old they are', async () => {
+  it('has the rows and the count that an earlier start read, with their age', async () => {
     await earlierStart();
     const { writes, screen } = laterStart();
     for (const { label } of rows) expect(writes[0]).toContain(label);
@@ -80,7 +80,7 @@ describe('the first frame', () => {
     expect(screen.text()).toContain('▸ t-words');
   });
 
-  it('has nothing of a service at another address', async () => {
+  it('has nothing from a service at another address', async () => {
     await earlierStart('prod https://other.test/');
     const { screen } = laterStart();
     await screen.waitFor('loading');
@@ -88,7 +88,7 @@ describe('the first frame', () => {
     expect(screen.text()).not.toMatch(/Benchmarks +3/);
   });
 
-  it('is not made of what cannot be a page, or a row', async () => {
+  it('ignores what cannot be a page, or a row', async () => {
     await earlierStart();
     const change = (page: string): void => {
       const database = new DatabaseSync(path());
@@ -112,7 +112,7 @@ describe('the first frame', () => {
     expect(failed).toEqual([]);
   });
 
-  it('is replaced in place: if the answer says the same, only its age is written', async () => {
+  it('is replaced in place: if the answer is the same, only its age is written', async () => {
     await earlierStart();
     const gate = Promise.withResolvers<void>();
     const listBenchmarks = () =>
@@ -133,7 +133,7 @@ describe('the first frame', () => {
     expect(screen.text()).toMatch(/sums +style +4/);
   });
 
-  it('is followed by one with both the rows of the answer and their count', async () => {
+  it('is followed by one with both the rows and the count of the answer', async () => {
     const gate = Promise.withResolvers<void>();
     const listBenchmarks = () => gate.promise.then(() => pageOf(rows));
     const { screen } = laterStart({ service: scriptedService(answers({ listBenchmarks })).service });
@@ -146,7 +146,7 @@ describe('the first frame', () => {
     expect(frames.find(frame => frame.includes('t-words'))).toMatch(/Benchmarks +3/);
   });
 
-  it('stays if the service cannot be reached, and says that', async () => {
+  it('stays if the service is unreachable, and says so', async () => {
     await earlierStart();
     const listBenchmarks = () => Promise.reject(new Error('the service does not answer'));
     const { screen } = laterStart({ service: scriptedService(answers({ listBenchmarks })).service });
@@ -154,7 +154,7 @@ describe('the first frame', () => {
     expect(screen.text()).toContain('▸ t-words');
   });
 
-  it('holds what ran when it was last seen, in Watch, with its age', async () => {
+  it('shows what was running when last seen, in Watch, with its age', async () => {
     const store = RememberedStore.open(path(), 'prod https://one.test/');
     const run = { kind: 'run', id: 'evr_1', label: 'baseline', status: 'running' } as const;
     store.see([{ ...run, record: { eval_run_id: 'evr_1', status: 'running' } }]);
@@ -177,14 +177,14 @@ describe('the first frame', () => {
     expect(screen.text()).toContain('▸ baseline');
   });
 
-  it('gives way to Watch if something runs now, however recently the lists were read', async () => {
+  it('is replaced by Watch if something runs now, however recently the lists were read', async () => {
     await earlierStart();
     const run = { training_run_id: 'trn_1', bench_id: 'bench_0', display_name: 'nightly', status: 'running' };
     const { screen } = laterStart({ service: scriptedService(answers({ listTrainingRuns: () => [run] })).service });
     await screen.waitFor(text => text.includes('WATCHED') && text.includes('nightly'));
   });
 
-  it('is for the user alone', async () => {
+  it('is private to the user', async () => {
     await earlierStart();
     expect(statSync(path()).mode & 0o777).toBe(0o600);
   });

@@ -22,7 +22,7 @@ function offering() {
   return service;
 }
 
-it('a form names the options as the contract does, with defaults and bounds, and what the run takes (W42)', async () => {
+it('a form names the options like the contract, with defaults and bounds, and the cost of the run (W42)', async () => {
   const screen = openWorld(offering(), benchmarks, { columns: 120, rows: 40 });
   await screen.waitFor('▸ t-words');
   await screen.press('t');
@@ -33,7 +33,7 @@ it('a form names the options as the contract does, with defaults and bounds, and
   await screen.waitFor('2 steps x 16 tasks x 16 samples = 512 rollouts');
 });
 
-it('counts nothing with a value that the form refuses (out31 C1)', async () => {
+it('estimates nothing with a value that the form refuses (out31 C1)', async () => {
   const screen = openWorld(offering(), benchmarks, { columns: 120, rows: 40 });
   await screen.waitFor('▸ t-words');
   await screen.press('t');
@@ -46,22 +46,25 @@ it('counts nothing with a value that the form refuses (out31 C1)', async () => {
 it.each([
   [120, 40],
   [80, 24],
-])('tells the tokens by the run before on the same benchmark and model, at %d columns (W42)', async (columns, rows) => {
-  const service = offering();
-  const run = { training_run_id: 'trn_1', bench_id: 'bench_1', display_name: 'words', base_model_slug: 'acme/small' };
-  Object.assign(service.answers, {
-    listTrainingRuns: () => [{ ...run, status: 'completed', options: { num_steps: 4 } }],
-    getTrainerRewards: () => ({ trainer_rewards: [{ step: 4 }] }),
-    getStepTrajectoryRewards: () => ({ trajectory_rewards: [{ reward: 1, completion_tokens: 1_200 }] }),
-  });
-  const screen = openWorld(service, benchmarks, { columns, rows });
-  await screen.waitFor('▸ t-words');
-  await screen.press('t');
-  await screen.waitFor(text => /about 18M output tokens \(1,200 each, as in/.test(text.replaceAll(/[│\s]+/g, ' ')));
-  expect(screen.text().replaceAll(/[│\s]+/g, ' ')).toContain('step 4 of words); cost unknown: set priceUnit');
-});
+])(
+  'estimates tokens from the previous run on the same benchmark and model, at %d columns (W42)',
+  async (columns, rows) => {
+    const service = offering();
+    const run = { training_run_id: 'trn_1', bench_id: 'bench_1', display_name: 'words', base_model_slug: 'acme/small' };
+    Object.assign(service.answers, {
+      listTrainingRuns: () => [{ ...run, status: 'completed', options: { num_steps: 4 } }],
+      getTrainerRewards: () => ({ trainer_rewards: [{ step: 4 }] }),
+      getStepTrajectoryRewards: () => ({ trajectory_rewards: [{ reward: 1, completion_tokens: 1_200 }] }),
+    });
+    const screen = openWorld(service, benchmarks, { columns, rows });
+    await screen.waitFor('▸ t-words');
+    await screen.press('t');
+    await screen.waitFor(text => /about 18M output tokens \(1,200 each, as in/.test(text.replaceAll(/[│\s]+/g, ' ')));
+    expect(screen.text().replaceAll(/[│\s]+/g, ' ')).toContain('step 4 of words); cost unknown: set priceUnit');
+  },
+);
 
-it('ctrl-g opens help over a form, also in a small terminal, and the form is still there (W39)', async () => {
+it('ctrl-g opens help over a form, even in a small terminal, and the form is still there (W39)', async () => {
   const screen = openWorld(offering(), benchmarks, { columns: 60, rows: 15 });
   await screen.waitFor('▸ t-words');
   await screen.press('t');

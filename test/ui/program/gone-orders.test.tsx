@@ -23,7 +23,7 @@ const orders = operations.flatMap((_, at) => {
 });
 
 describe('a training run that another program deletes while it is open', () => {
-  it.each(orders)('is said to be deleted in the order %s, %s, %s, %s, %s', async (...order) => {
+  it.each(orders)('is reported as deleted in the order %s, %s, %s, %s, %s', async (...order) => {
     const service = world('completed');
     Object.assign(service.answers, answers, { getHeldOutRewards: () => ({ held_out_rewards: [] }) });
     const screen = openWorld(service, { view: 'record', resource: 'training', id: 'trn_1' });

@@ -42,7 +42,7 @@ it.each(sizes)('a running training run names evaluate, deploy and cancel at %d c
 });
 
 it.each(sizes)(
-  'one that has ended offers no cancel, but the audit, at %d columns (out30 B12)',
+  'a completed one offers the audit instead of cancel, at %d columns (out30 B12)',
   async (columns, rows) => {
     const screen = openWorld(trainingWorld('completed'), trainingPlace, { columns, rows });
     await screen.waitFor(text => /<e> evaluate {2}<Q> audit {2}<D> deploy .*<\?> help/.test(lastLine(text)));
@@ -50,7 +50,7 @@ it.each(sizes)(
   },
 );
 
-it.each(sizes)('one whose curves show a gamed reward names the audit at %d columns (A1)', async (columns, rows) => {
+it.each(sizes)('one whose curves show a gamed reward names the audit, at %d columns (A1)', async (columns, rows) => {
   const service = trainingWorld('running');
   const trainer = Array.from({ length: 20 }, (_, index) => ({ step: index + 1, trainer_reward: 0.2 + index / 40 }));
   const heldOut = [5, 10, 15, 20].map(step => ({ step, held_out_reward: 0.2, completed_samples: 400 }));
@@ -63,7 +63,7 @@ it.each(sizes)('one whose curves show a gamed reward names the audit at %d colum
 });
 
 it.each(sizes)(
-  'Watch names open and the inbox first at %d columns, and no cancel before evaluate',
+  'Watch names open and the inbox first at %d columns, and evaluate before cancel',
   async (columns, rows) => {
     const screen = openWorld(trainingWorld('running'), { view: 'watch' }, { columns, rows });
     await screen.waitFor(text => /Watch +<enter> open {2}<I> inbox .*<\?> help/.test(lastLine(text)));

@@ -55,37 +55,34 @@ const places: readonly (readonly [number, string, Place, number])[] = [
   [300, 'something else', { view: 'list', resource: 'models' }, 140],
 ];
 
-it.each(places)(
-  '%i active runs are each read in turn while %s is on screen (W1, W13)',
-  async (count, _, start, most) => {
-    startVirtualTime();
-    const { service, times, reads } = busyService(count);
-    // One pass over all of them, and part of the next.
-    const passMinutes = count / 60;
-    const minutes = passMinutes + 1;
-    const screen = openWorld(service, start, { poll: defaultIntervals });
-    for (let minute = 0; minute < minutes; minute += 1) {
-      await pass(minuteMs);
-      for (const { id, pace } of watchedOf(screen.workbench)) {
-        // Each of them progresses, so a silence would mean that it was not read.
-        expect(pace).not.toContain('no new step');
-        expect([id, pace === 'steps not read yet']).toEqual([id, reads.get(id)?.length === 0]);
-      }
+it.each(places)('reads %i active runs in turn while %s is on screen (W1, W13)', async (count, _, start, most) => {
+  startVirtualTime();
+  const { service, times, reads } = busyService(count);
+  // One pass over all of them, and part of the next.
+  const passMinutes = count / 60;
+  const minutes = passMinutes + 1;
+  const screen = openWorld(service, start, { poll: defaultIntervals });
+  for (let minute = 0; minute < minutes; minute += 1) {
+    await pass(minuteMs);
+    for (const { id, pace } of watchedOf(screen.workbench)) {
+      // Each of them progresses, so a silence would mean that it was not read.
+      expect(pace).not.toContain('no new step');
+      expect([id, pace === 'steps not read yet']).toEqual([id, reads.get(id)?.length === 0]);
     }
-    const counts = [...reads.values()].map(at => at.length);
-    expect(Math.min(...counts)).toBeGreaterThan(0);
-    expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1);
-    const between = [...reads.values()].flatMap(at => at.slice(1).map((time, index) => time - (at[index] ?? time)));
-    expect(Math.min(...between)).toBeGreaterThan(passMinutes * minuteMs);
-    expect(mostWithin([...reads.values()].flat(), minuteMs)).toBeLessThanOrEqual(120);
-    // Rounds are not quite regular.
-    const again = [...reads.values()].flatMap(at => at.slice(1));
-    expect(mostWithin(again, minuteMs)).toBeLessThanOrEqual(66);
-    expect(mostWithin(times, minuteMs)).toBeLessThanOrEqual(most);
-  },
-);
+  }
+  const counts = [...reads.values()].map(at => at.length);
+  expect(Math.min(...counts)).toBeGreaterThan(0);
+  expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1);
+  const between = [...reads.values()].flatMap(at => at.slice(1).map((time, index) => time - (at[index] ?? time)));
+  expect(Math.min(...between)).toBeGreaterThan(passMinutes * minuteMs);
+  expect(mostWithin([...reads.values()].flat(), minuteMs)).toBeLessThanOrEqual(120);
+  // Rounds are not quite regular.
+  const again = [...reads.values()].flatMap(at => at.slice(1));
+  expect(mostWithin(again, minuteMs)).toBeLessThanOrEqual(66);
+  expect(mostWithin(times, minuteMs)).toBeLessThanOrEqual(most);
+});
 
-it('40 active runs in Watch, with their curves, take about 60 requests a minute once all was read', async () => {
+it('reads 40 active runs in Watch, with their curves, with about 60 requests per minute once all were read', async () => {
   startVirtualTime();
   const { service, times, reads } = busyService(40);
   const screen = openWorld(service, { view: 'watch' }, { poll: defaultIntervals });
@@ -100,7 +97,7 @@ it('40 active runs in Watch, with their curves, take about 60 requests a minute 
   expect([Math.min(...steps) >= 5, Math.max(...steps) <= 7]).toEqual([true, true]);
 });
 
-it('the list of training runs says how old the steps are that it shows', async () => {
+it('shows the age of the steps in the list of training runs', async () => {
   startVirtualTime();
   const { service } = busyService();
   const screen = openWorld(service, { view: 'list', resource: 'training' }, { poll: defaultIntervals });

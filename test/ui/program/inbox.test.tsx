@@ -38,7 +38,7 @@ function threeRuns(doing: Record<string, string>, agoMs = 0): World {
   return service;
 }
 
-it('says in one line what ended meanwhile, opens the inbox with a key, and keeps it until dismissed (W16)', async () => {
+it('shows in one line what ended meanwhile, opens the inbox with a key, and keeps it until dismissed (W16)', async () => {
   const path = storeFolder(onTestFinished);
   const remembered = () => RememberedStore.open(path, 'test');
   const size = { columns: 120, rows: 30, remembered };
@@ -82,7 +82,7 @@ it('says in one line what ended meanwhile, opens the inbox with a key, and keeps
   expect(third.text()).not.toMatch(/since .*<I> inbox/);
 });
 
-it('tells the time in the queue from that of running, in later sessions as well', async () => {
+it('separates time in the queue from running time, in later sessions too', async () => {
   const path = storeFolder(onTestFinished);
   const remembered = () => RememberedStore.open(path, 'test');
   const size = { columns: 200, rows: 34, remembered };
@@ -106,7 +106,7 @@ it('tells the time in the queue from that of running, in later sessions as well'
   await second.waitFor(text => /Training › sweep/.test(text) && /took +queued 1h.*, ran/.test(text));
 });
 
-it('announces as usual what ends while somebody looks', async () => {
+it('announces as usual what ends while the user watches', async () => {
   const doing: Record<string, string> = { trn_1: 'running' };
   const screen = openWorld(threeRuns(doing), { view: 'watch' });
   await screen.waitFor('1 running');
@@ -119,7 +119,7 @@ it('announces as usual what ends while somebody looks', async () => {
   expect(screen.workbench.inbox.list()).toEqual([]);
 });
 
-it('counts the runs that wait in Watch, and finds them by that word', async () => {
+it('counts waiting runs in Watch, and finds them by that word', async () => {
   const service = threeRuns({ trn_1: 'running', trn_2: 'running', trn_3: 'running' });
   Object.assign(service.answers, {
     getTrainingProgress: ({ training_run_id = '' }) => ({
@@ -133,7 +133,7 @@ it('counts the runs that wait in Watch, and finds them by that word', async () =
   await screen.waitFor(text => text.includes('sweep trn_2') && !text.includes('sweep trn_1'));
 });
 
-it('rings once for an alarm, marks its line while it holds, and has it in the inbox', async () => {
+it('rings once for an alarm, marks its line while it holds, and lists it in the inbox', async () => {
   const rewards = [0.7, 0.3];
   const service = threeRuns({ trn_1: 'running' });
   let read = 0;
@@ -178,7 +178,7 @@ it('rings once for an alarm, marks its line while it holds, and has it in the in
   expect(screen.bells()).toHaveLength(1);
 });
 
-it('marks a run that collapsed before the program was opened like one that it watched', async () => {
+it('marks a run that collapsed before the program started like one that it watched', async () => {
   const service = threeRuns({ trn_1: 'succeeded' }, 48 * 3_600_000);
   const held_out_rewards = [0.7, 0.3, 0.3, 0.3, 0.3].map((held_out_reward, step) => ({
     ...{ step, held_out_reward, completed_samples: 128 },
@@ -191,7 +191,7 @@ it('marks a run that collapsed before the program was opened like one that it wa
   await screen.waitFor(text => /▲ succeeded .*│ held-out 0\.300 is below/s.test(text));
 });
 
-it('dismisses with X only what the filter shows, says how many, and restores it', async () => {
+it('dismisses with X only what the filter shows, with its number, and restores it', async () => {
   const doing: Record<string, string> = { trn_1: 'running', trn_2: 'running', trn_3: 'running' };
   const screen = openWorld(threeRuns(doing), { view: 'watch' }, { columns: 120, rows: 30 });
   await screen.waitFor('3 running');
@@ -211,7 +211,7 @@ it('dismisses with X only what the filter shows, says how many, and restores it'
   expect(screen.workbench.statuses.get({ kind: 'training', id: 'trn_1' })?.endedAt).toBeDefined();
 });
 
-it('goes on reading while it is on screen, and finds what failed elsewhere', async () => {
+it('keeps reading while it is on screen, and finds failures of other programs', async () => {
   const path = storeFolder(onTestFinished);
   const size = { columns: 120, rows: 30, remembered: () => RememberedStore.open(path, 'test') };
   const doing: Record<string, string> = { trn_2: 'running' };
@@ -237,7 +237,7 @@ it('finds in the very first session what failed after its start', async () => {
   await screen.waitFor(text => /sweep trn_1 +✗ failed/.test(text));
 });
 
-it('says below the rows why the run under the cursor failed where no column has room', async () => {
+it('says below the rows why the run under the cursor failed if no column has room', async () => {
   const doing: Record<string, string> = { trn_1: 'running', trn_2: 'running' };
   const screen = openWorld(threeRuns(doing), { view: 'watch' }, { columns: 60, rows: 15 });
   await screen.waitFor('2 running');
@@ -251,7 +251,7 @@ it('says below the rows why the run under the cursor failed where no column has 
   await screen.waitFor(text => /▸.*trn_1/.test(text) && text.includes('▸ out of memory'));
 });
 
-it('says how long a run has stalled as of the last read, as Watch does', async () => {
+it('shows how long a run has stalled as of the last read, like Watch', async () => {
   startVirtualTime();
   const began = Date.now();
   const service = threeRuns({ trn_1: 'running' });
@@ -275,7 +275,7 @@ it('says how long a run has stalled as of the last read, as Watch does', async (
 it.each([
   [80, 24],
   [60, 15],
-])('says in full why a run failed where there is room, in Watch at %d columns', async (columns, rows) => {
+])('shows the whole reason why a run failed if there is room, in Watch at %d columns', async (columns, rows) => {
   const doing: Record<string, string> = { trn_1: 'running' };
   const service = threeRuns(doing);
   const message = Array.from({ length: 24 }, (_, index) => `reason${index}`).join(' ');
@@ -295,7 +295,7 @@ it.each([
   });
 });
 
-it('the chart of a run that ended in Watch has the last trainer reward, though an early curve was read before (A3)', async () => {
+it('shows the last trainer reward in the chart of a run that ended in Watch, even if an early curve was read before (A3)', async () => {
   const doing: Record<string, string> = { trn_1: 'running' };
   const service = threeRuns(doing);
   const rewards = (count: number) =>
@@ -319,7 +319,7 @@ it('the chart of a run that ended in Watch has the last trainer reward, though a
   expect(service.asked('getTrainerRewards') - before).toBe(2);
 });
 
-it('says that it does not know what ended earlier if no history is kept (out29 A4)', async () => {
+it('says that it does not know what ended earlier if no history is saved (out29 A4)', async () => {
   const folder = dirname(storeFolder(onTestFinished));
   writeFileSync(join(folder, 'file'), '');
   const remembered = () => RememberedStore.open(join(folder, 'file', 'remembered.db'), 'test');

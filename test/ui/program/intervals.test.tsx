@@ -40,7 +40,7 @@ function open(view: 'list' | 'watch', more: object = {}) {
 
 const ended = runs.filter(({ record }) => record.status === 'completed');
 
-it('is read once for the ended runs of a list, and is that of the run (A1, A3, A9, B3)', async () => {
+it('is read once for the completed runs of a list, and is the same for the run (A1, A3, A9, B3)', async () => {
   const { line, asked, screen } = open('list');
   for (const run of ended) {
     const limits = limitsOf(run);
@@ -51,7 +51,7 @@ it('is read once for the ended runs of a list, and is that of the run (A1, A3, A
   expect(screen.text()).toContain('95% CI');
 });
 
-it('is that of the run in Watch, whose mean says that more rewards may come (A9, C15)', async () => {
+it('is the same for the run in Watch, whose mean shows that more rewards may come (A9, C15)', async () => {
   const { line, workbench, asked } = open('watch');
   for (const run of runs) workbench.pins.toggle({ kind: 'run', id: run.record.eval_run_id, label: nameOf(run) });
   for (const run of ended) {
@@ -65,7 +65,7 @@ it('is that of the run in Watch, whose mean says that more rewards may come (A9,
   await eventually(() => expect(line(open_ ? nameOf(open_) : '')).toContain(words));
 });
 
-it('is remembered, and not read again by the next start', async () => {
+it('is remembered, and not read again after a restart', async () => {
   const path = join(testFolder(), 'state.db');
   const remembered = () => RememberedStore.open(path, 'test');
   const first = open('list', { remembered });
@@ -87,35 +87,38 @@ it('is remembered, and not read again by the next start', async () => {
   for (const id of ids.filter(each => each !== selected)) expect(second.asked('getTrajectoryRewards', id)).toBe(0);
 });
 
-it.each(['watch', 'list'] as const)('says of a running evaluation in the facts what it is of: %s (B4)', async view => {
-  const id = 'evr_half';
-  const record = {
-    eval_run_id: id,
-    bench_id: 'bench_1',
-    display_name: 'half',
-    status: 'running',
-    options: { evaluation_samples_per_task: 1 },
-  };
-  const rewards = Array.from({ length: 40 }, (_, index) => ({
-    ...{ trajectory_id: `r${index}`, task_id: `t${index}`, reward: index % 2 },
-  }));
-  const { service } = scriptedService({
-    ...answers,
-    listEvalRuns: () => [record],
-    getEvalRun: () => record,
-    getEvalProgress: () => ({ ...record, terminal_rollouts: 40, total_rollouts: 64 }),
-    getTrajectoryRewards: () => ({ trajectory_rewards: rewards }),
-    listTrajectories: () => pageOf([]),
-  });
-  const start = view === 'watch' ? ({ view } as const) : ({ view, resource: 'runs' } as const);
-  const rig = openProgram({ service, start, columns: 300, rows: 40, poll: often });
-  onTestFinished(rig.close);
-  const inspector = (text: string): string =>
-    text
-      .split('\n')
-      .map(line => line.split('│').at(-2)?.trim() ?? '')
-      .join(' ');
-  await rig.screen.waitFor(text =>
-    /interval +95% CI 0\.\d+ to 0\.\d+ over 40 tasks, with 24 of 64 rewards missing/.test(inspector(text)),
-  );
-});
+it.each(['watch', 'list'] as const)(
+  'shows in the facts of a running evaluation what it covers: %s (B4)',
+  async view => {
+    const id = 'evr_half';
+    const record = {
+      eval_run_id: id,
+      bench_id: 'bench_1',
+      display_name: 'half',
+      status: 'running',
+      options: { evaluation_samples_per_task: 1 },
+    };
+    const rewards = Array.from({ length: 40 }, (_, index) => ({
+      ...{ trajectory_id: `r${index}`, task_id: `t${index}`, reward: index % 2 },
+    }));
+    const { service } = scriptedService({
+      ...answers,
+      listEvalRuns: () => [record],
+      getEvalRun: () => record,
+      getEvalProgress: () => ({ ...record, terminal_rollouts: 40, total_rollouts: 64 }),
+      getTrajectoryRewards: () => ({ trajectory_rewards: rewards }),
+      listTrajectories: () => pageOf([]),
+    });
+    const start = view === 'watch' ? ({ view } as const) : ({ view, resource: 'runs' } as const);
+    const rig = openProgram({ service, start, columns: 300, rows: 40, poll: often });
+    onTestFinished(rig.close);
+    const inspector = (text: string): string =>
+      text
+        .split('\n')
+        .map(line => line.split('│').at(-2)?.trim() ?? '')
+        .join(' ');
+    await rig.screen.waitFor(text =>
+      /interval +95% CI 0\.\d+ to 0\.\d+ over 40 tasks, with 24 of 64 rewards missing/.test(inspector(text)),
+    );
+  },
+);

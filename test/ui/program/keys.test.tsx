@@ -8,7 +8,7 @@ import { openWorld, world } from './scripted-world.tsx';
 const pasted = (text: string): string => `\u001b[200~${text}\u001b[201~`;
 
 describe('a paste', () => {
-  it('goes into the window that the key before it opens, also when both come at once', async () => {
+  it('goes into the window that the key before it opens, even when both arrive at once', async () => {
     const { screen, close } = openProgram();
     await screen.waitFor('Benchmarks');
     await screen.type(`:${pasted('secr')}`);
@@ -20,7 +20,7 @@ describe('a paste', () => {
 });
 
 describe('the palette', () => {
-  it('has its cursor on the last entry, however often one asks for the next', async () => {
+  it('has its cursor on the last entry, however often the next is requested', async () => {
     const { screen, close } = openProgram();
     await screen.waitFor('Benchmarks');
     await screen.press(':');
@@ -52,7 +52,7 @@ describe('names in the palette', () => {
     await screen.waitFor(crumbs);
   });
 
-  it('come behind the sections', async () => {
+  it('come after the sections', async () => {
     const { screen, workbench } = await openView({ view: 'list', resource: 'datasets' });
     workbench.remembered.see([{ kind: 'run', id: 'evr_9', label: 'runs', status: 'completed', record: {} }]);
     await screen.type(':runs');
@@ -62,7 +62,7 @@ describe('names in the palette', () => {
 });
 
 describe('an id in the palette', () => {
-  it('that was never seen is replaced in the crumbs by the name of what it opens', async () => {
+  it('that was never seen is replaced in the crumbs by the name of the opened resource', async () => {
     const service = world('completed');
     // No list has it.
     service.answers.listEvalRuns = () => [];
@@ -80,7 +80,7 @@ describe('an id in the palette', () => {
     await screen.waitFor('Runs › baseline');
   });
 
-  it('opens as any kind if its form shows none (C11)', async () => {
+  it('opens as any kind if its form fits none (C11)', async () => {
     const screen = openWorld(world('completed'), { view: 'list', resource: 'benchmarks' });
     await screen.waitFor('▸ t-words');
     const id = '7d9f2c1e-0b5a-4c7e-9f43-2f6b1a8c0d11';
@@ -92,7 +92,7 @@ describe('an id in the palette', () => {
     await screen.waitFor(`Runs › ${id.slice(0, 8)}`);
   });
 
-  it('opens what was seen under it, whatever it looks like, by its name', async () => {
+  it('opens the resource seen under it, whatever it looks like, by name', async () => {
     const service = world('completed');
     service.answers.listTrajectories = () =>
       pageOf([{ trajectory_id: 'er0002', task_id: 'seven', status: 'completed' }]);
@@ -111,8 +111,8 @@ describe('an id in the palette', () => {
   });
 });
 
-describe('a line that says what happened', () => {
-  it('leaves the keys in sight', async () => {
+describe('a message line', () => {
+  it('keeps the keys visible', async () => {
     const { screen } = await openView({ view: 'list', resource: 'benchmarks' });
     await screen.press('P');
     await screen.waitFor('Polling is paused');
@@ -123,7 +123,7 @@ describe('a line that says what happened', () => {
 describe('the hints', () => {
   const foot = (text: string): string => text.split('\n').at(-2) ?? '';
 
-  it('show what the keys do while a message is written, and what they do while it is read', async () => {
+  it('show the keys for writing a message, and for reading it', async () => {
     const { screen, close } = openProgram({ start: { view: 'chat' } });
     await screen.waitFor('<enter> send');
     expect(foot(screen.text())).toContain('<ctrl-o> model');

@@ -26,7 +26,7 @@ it.each<readonly [string, Place, RegExp, RegExp]>([
     /baseline +B +0\.375/,
   ],
   ['the tasks', { view: 'tasks', scope }, /3 of 8 rollouts have a reward/, /passed 37\.5%/],
-])('of a run that ends while %s is on screen', async (_, place, before, after) => {
+])('for a run that ends while %s is on screen', async (_, place, before, after) => {
   startVirtualTime();
   const run = world();
   let graded = 3;

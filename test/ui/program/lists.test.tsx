@@ -31,7 +31,7 @@ function gate() {
   return { promise, open: resolve };
 }
 
-it.each([80, 120])('are counted at their section, whose name is whole, at %i columns', async columns => {
+it.each([80, 120])('are counted in their section, with its full name, at %i columns', async columns => {
   rig = openProgram({ service: new ManyRows(7_400).service, start, columns, rows: 24 });
   await rig.screen.waitFor(text => /Trajectories +200\+ ?│/.test(text));
   await rig.screen.press('G');
@@ -42,7 +42,7 @@ it.each([
   [80, /Trajectories +1k\+│/],
   [120, /Trajectories +1200\+ │/],
 ])(
-  'are counted at their section, whose name is whole, before they are all read, at %i columns',
+  'are counted in their section, with its full name, before they are all read, at %i columns',
   async (columns, words) => {
     const many = new ManyRows(7_400);
     const held = gate();
@@ -55,7 +55,7 @@ it.each([
   },
 );
 
-it('are read on after a next page that failed once, with the next successful answer (U33)', async () => {
+it('continue after a failed next page, with the next successful answer (U33)', async () => {
   const many = new ManyRows(600);
   const { screen } = await openList(many);
   let isBroken = true;
@@ -70,7 +70,7 @@ it('are read on after a next page that failed once, with the next successful ans
 });
 
 describe('the last row', () => {
-  it.each([250, 2_000])('of %i is where G goes, not the last one that was read', async count => {
+  it.each([250, 2_000])('of %i is where G goes, not the last one read', async count => {
     const { screen } = await openList(new ManyRows(count));
     expect(screen.text()).toContain('1/200+');
     await screen.press('G');
@@ -78,7 +78,7 @@ describe('the last row', () => {
     expect(screen.text()).toContain(task(1));
   });
 
-  it('is where G goes before the list has answered at all', async () => {
+  it('is where G goes before the list has answered', async () => {
     const many = new ManyRows(500);
     const held = gate();
     let requests = 0;
@@ -94,7 +94,7 @@ describe('the last row', () => {
     expect(requests).toBe(3);
   });
 
-  it('of 100,000 is read with progress, stopped by esc, and reached in the end', async () => {
+  it('of 100,000 is read with progress, stopped by esc, and finally reached', async () => {
     const many = new ManyRows(100_000);
     const { screen } = await openList(many);
     const held = gate();
@@ -114,7 +114,7 @@ describe('the last row', () => {
     expect(screen.text()).toContain(task(1));
   });
 
-  it('is not jumped to once the user has gone elsewhere', async () => {
+  it('is not jumped to once the user has left', async () => {
     const many = new ManyRows(600);
     const { screen } = await openList(many);
     const held = gate();
@@ -129,7 +129,7 @@ describe('the last row', () => {
 });
 
 describe('a filter', () => {
-  it('without a match says so, and how to be rid of it', async () => {
+  it('without a match says so, and how to clear it', async () => {
     const { screen } = await openList(new ManyRows(30));
     await screen.type('/nothing\r');
     await screen.waitFor('No row matches /nothing; esc clears the filter');
@@ -138,7 +138,7 @@ describe('a filter', () => {
     await screen.waitFor('1/30 ');
   });
 
-  it('of a list that was not read whole says of how many rows it is, and reads no more by itself', async () => {
+  it('of a partly read list says how many rows it covers, and reads no more by itself', async () => {
     const many = new ManyRows(450);
     const { screen } = await openList(many);
     const asked = many.asked.length;
@@ -151,7 +151,7 @@ describe('a filter', () => {
     expect(screen.text()).toContain('1/1 of 450 ');
   });
 
-  it('that is no regular expression is said to be none, while it is typed and after', async () => {
+  it('that is an invalid regular expression says so, while typing and after', async () => {
     const { screen } = await openList(new ManyRows(30));
     // A second slash at once would search the texts.
     await screen.type('/x');
@@ -173,7 +173,7 @@ describe('a sort', () => {
     return opened;
   };
 
-  it('is asked of the service while the list is not read whole: the worst of all comes first', async () => {
+  it('is done by the service while the list is not read whole: the worst of all comes first', async () => {
     const { screen } = await byReward('sorts');
     await screen.waitFor(task(1));
     expect(screen.text()).toContain("in the service's order");
@@ -190,16 +190,19 @@ describe('a sort', () => {
     expect(screen.text()).toMatch(/▸ task 000\d\d0 +none/);
   });
 
-  it.each(['refuses', 'ignores'] as const)('that the service %s is said to be one of the rows read', async sorting => {
-    const { screen } = await byReward(sorting);
-    await screen.waitFor('sorted among the 200 read; G reads the rest');
-    await screen.waitFor(task(251));
-    await screen.press('G');
-    await screen.waitFor('450/450 ');
-    expect(screen.text()).not.toContain('sorted among');
-    await screen.press('g');
-    await screen.waitFor(task(1));
-  });
+  it.each(['refuses', 'ignores'] as const)(
+    'that the service %s is marked as covering only the rows read',
+    async sorting => {
+      const { screen } = await byReward(sorting);
+      await screen.waitFor('sorted among the 200 read; G reads the rest');
+      await screen.waitFor(task(251));
+      await screen.press('G');
+      await screen.waitFor('450/450 ');
+      expect(screen.text()).not.toContain('sorted among');
+      await screen.press('g');
+      await screen.waitFor(task(1));
+    },
+  );
 });
 
 const exportAsJson = async ({ screen }: Pick<Rig, 'screen'>): Promise<void> => {
@@ -214,7 +217,7 @@ describe('an export', () => {
   inOwnFolders();
   const pathIn = (text: string): string => /Saved [\d,]+ rows? to (\S+\.json)/.exec(text)?.[1] ?? '';
 
-  it('of a list that was not read whole reads the rest first, and counts what it saved', async () => {
+  it('of a partly read list reads the rest first, and counts what it saved', async () => {
     const { screen } = await openList(new ManyRows(450));
     await exportAsJson({ screen });
     await screen.waitFor('Saved 450 rows to');
@@ -222,7 +225,7 @@ describe('an export', () => {
     expect(new Set(rows.map(({ trajectory_id }) => trajectory_id)).size).toBe(450);
   });
 
-  it('continues while the list is sorted, left and exported again, and says how far it is', async () => {
+  it('continues while the list is sorted, left and exported again, with progress', async () => {
     const many = new ManyRows(1_000);
     const opened = await openList(many);
     const { screen } = opened;
@@ -248,7 +251,7 @@ describe('an export', () => {
     expect(counts.sort((left, right) => left - right)).toEqual([271, 1_000]);
   });
 
-  it('is stopped by its own choice, saves nothing then, and says so', async () => {
+  it('is stopped by its own menu item, saves nothing then, and says so', async () => {
     const many = new ManyRows(1_000);
     const opened = await openList(many);
     const { screen } = opened;
@@ -274,7 +277,7 @@ describe('an export', () => {
     held.open();
   });
 
-  it('is named before the program is left', async () => {
+  it('is named before the program quits', async () => {
     const many = new ManyRows(1_000);
     const opened = await openList(many);
     many.before = ({ cursor }) => (cursor === '400' ? new Promise(() => {}) : Promise.resolve());
@@ -294,7 +297,7 @@ describe('an export', () => {
     expect(screen.text()).toContain('the cable is out');
   });
 
-  it('of marked rows is of these, also of one', async () => {
+  it('of marked rows contains only these, even if it is one', async () => {
     const { screen } = await openList(new ManyRows(450));
     await screen.press('space');
     await exportAsJson({ screen });
@@ -303,7 +306,7 @@ describe('an export', () => {
   });
 });
 
-describe('rows that come and go', () => {
+describe('rows that appear and disappear', () => {
   it('leave the cursor on its row', async () => {
     const many = new ManyRows(30);
     const { screen } = await openList(many);
@@ -315,7 +318,7 @@ describe('rows that come and go', () => {
     expect(screen.text()).toContain(task(27));
   });
 
-  it('leave the cursor on the row that was opened, though it was the first', async () => {
+  it('leave the cursor on the row that was opened, even if it was the first', async () => {
     const many = new ManyRows(30);
     const { screen } = await openList(many);
     await screen.press('enter', 'esc');
@@ -325,7 +328,7 @@ describe('rows that come and go', () => {
     await screen.waitFor('6/35 ');
   });
 
-  it('leave the cursor on the row that an action was for', async () => {
+  it('leave the cursor on the row of an action', async () => {
     const many = new ManyRows(30);
     many.rows = many.rows.map(row => ({ ...row, status: 'running' }));
     const { screen } = await openList(many);
@@ -338,7 +341,7 @@ describe('rows that come and go', () => {
     await screen.waitFor('6/35 ');
   });
 
-  it('leave actions nothing to do if all that was marked is gone', async () => {
+  it('leave nothing to act on if all marked rows are gone', async () => {
     const many = new ManyRows(30);
     const { screen } = await openList(many);
     await screen.press('space', 'space');
@@ -352,7 +355,7 @@ describe('rows that come and go', () => {
   });
 });
 
-it('keeps the marks of the rows that an action could not delete, and of no others (B4)', async () => {
+it('keeps the marks of rows that an action could not delete, and of no others (B4)', async () => {
   const service = world();
   const run = { bench_id: 'bench_1', status: 'completed' };
   const runs = new Map(
@@ -400,7 +403,7 @@ it.each([
   await screen.waitFor(`Search in ${label}`);
 });
 
-it('offers in the list of datasets to grade those of the row again, as their own list does', async () => {
+it('offers to regrade the rollouts of a dataset in the list of datasets, like its own list', async () => {
   const service = world();
   Object.assign(service.answers, {
     listDatasets: () => ({ items: [{ dataset_id: 'ds_1', dataset_name: 'answers' }] }),
@@ -411,7 +414,7 @@ it('offers in the list of datasets to grade those of the row again, as their own
   await screen.waitFor('Regrade answers');
 });
 
-it('names the column of an order or a filter that is out of view or not read for all rows', async () => {
+it('names the column of a sort or filter that is out of view or not read for all rows', async () => {
   const service = world('none');
   const run = (id: string) => ({ training_run_id: id, bench_id: 'bench_1', display_name: id, status: 'completed' });
   Object.assign(service.answers, {
@@ -439,7 +442,7 @@ it('names the column of an order or a filter that is out of view or not read for
 });
 
 it.each(['list', 'watch'] as const)(
-  'sorts a run that died after few rewards below, and says why: %s (B7)',
+  'sorts a run that died after few rewards last, and says why: %s (B7)',
   async view => {
     const service = world('none');
     const runs = [
@@ -486,7 +489,7 @@ describe('the filter of a list of rollouts (B16)', () => {
     return openWorld(service, { view: 'record', resource: 'runs', id: 'evr_1' });
   }
 
-  it.each(['f', 'V', 'L'])('holds in the view that %s opens, which says so', async key => {
+  it.each(['f', 'V', 'L'])('stays in the view that %s opens, which says so', async key => {
     const screen = filtered();
     await screen.waitFor('task3');
     await screen.type('/reward<0.3\r');
@@ -501,7 +504,7 @@ describe('the filter of a list of rollouts (B16)', () => {
     }
   });
 
-  it('is said not to limit a search', async () => {
+  it('does not limit a search, which says so', async () => {
     const screen = filtered();
     await screen.waitFor('task3');
     await screen.type('/reward<0.3\r');

@@ -37,7 +37,7 @@ afterAll(async () => {
   await local.end();
 });
 
-it('shows every rollout, the worst first, and exports them all', async () => {
+it('shows every rollout, worst first, and exports them all', async () => {
   const { eval_run_id: runId = '' } = await service.call('startEval', {
     params: { bench_id: benchId },
     body: {

@@ -20,7 +20,7 @@ const trainingAnswers: Answers = {
 };
 
 describe('a list that the service does not offer', () => {
-  it('shows what was seen here, with its age and a quiet note', async () => {
+  it('shows what was seen here, with its age and a note', async () => {
     const service = world('completed');
     delete service.answers.listTrajectories;
     service.answers.getTrajectory = () => ({ ...trajectory, steps: [] });
@@ -37,7 +37,7 @@ describe('a list that the service does not offer', () => {
     expect(screen.text()).not.toMatch(/failing|listTrajectories/);
   });
 
-  it('is asked for once, and again by hand', async () => {
+  it('is requested once, and again by hand', async () => {
     const service = world();
     delete service.answers.listTrajectories;
     const screen = openWorld(service, { view: 'list', resource: 'trajectories' });
@@ -54,7 +54,7 @@ describe('a list that the service does not offer', () => {
     expect(screen.text()).not.toContain('does not list');
   });
 
-  it('is no failure of the view that it is a part of', async () => {
+  it('is not a failure of the view that contains it', async () => {
     const service = world();
     Object.assign(service.answers, trainingAnswers);
     const screen = openWorld(service, { view: 'record', resource: 'training', id: 'trn_1' });
@@ -67,7 +67,7 @@ describe('a list that the service does not offer', () => {
   });
 });
 
-it('what is down for an hour costs only itself, and is asked again within a minute and by hand (B23)', async () => {
+it('what is down for an hour costs only itself, and is requested again within a minute and by hand (B23)', async () => {
   const service = world();
   service.answers.listDeployments = () => {
     throw new ServerError('Deployments are under maintenance.', { status: 503, retryAfterMs: 3_600_000 });
@@ -88,11 +88,11 @@ it('what is down for an hour costs only itself, and is asked again within a minu
   await screen.waitFor('▸ talker');
 });
 
-describe('what is gone', () => {
+describe('a missing resource', () => {
   it.each([
     ['trajectories', 'trajectory_id', 'getTrajectory'],
     ['deployments', 'deployment_id', 'getDeployment'],
-  ] as const)('one of %s is asked for once, and again by hand', async (resource, param, operation) => {
+  ] as const)('in %s is requested once, and again by hand', async (resource, param, operation) => {
     const service = world();
     service.answers[operation] = ids => notFound(ids[param] ?? '');
     const screen = openWorld(service, { view: 'record', resource, id: 'lost_1' });
@@ -112,12 +112,12 @@ describe('what is gone', () => {
   });
 });
 
-describe('a key that is refused while a record is open', () => {
+describe('a key refused while a record is open', () => {
   it.each([
     ['runs', 'evr_1', '2 of 4 rollouts', ['getEvalRun', 'getEvalProgress']],
     ['training', 'trn_1', 'step 3 of 40', ['getTrainingRun', 'getTrainingProgress']],
     ['deployments', 'dep_1', 'talker', ['getDeployment']],
-  ] as const)('is said with the setting it came from: %s', async (resource, id, words, operations) => {
+  ] as const)('is shown with its setting: %s', async (resource, id, words, operations) => {
     const service = world();
     const getDeployment = () => ({ deployment_id: 'dep_1', model_slug: 'talker', status: 'DEPLOYING' });
     Object.assign(service.answers, trainingAnswers, { getDeployment, listCheckpoints: () => pageOf([]) });
@@ -135,7 +135,7 @@ describe('a key that is refused while a record is open', () => {
   });
 });
 
-it('a deployment that another program deleted before it is opened from its list is shown with the error', async () => {
+it('shows a deployment with the error if another program deletes it before it is opened from its list', async () => {
   const service = world('completed');
   const deployment = { deployment_id: 'dep_1', model_slug: 'talker', status: 'DEPLOYED' };
   service.answers.listDeployments = () => pageOf([deployment]);
@@ -160,7 +160,7 @@ it.each([
   ['training', 'trn_1', ['getTrainingRun', 'getTrainingProgress', 'getTrainerRewards', 'getHeldOutRewards']],
   ['runs', 'evr_1', ['getEvalRun', 'getEvalProgress', 'getTrajectoryRewards', 'getRolloutStatistics']],
 ] as const)(
-  'one of %s that was deleted before it is opened is shown with the error',
+  'shows a resource of %s with the error if it is deleted before it is opened',
   async (resource, id, operations) => {
     const service = world('completed');
     Object.assign(service.answers, trainingAnswers, { listTrainingRuns: () => [], listEvalRuns: () => [] });
@@ -173,13 +173,13 @@ it.each([
   },
 );
 
-describe('what another program deletes while it is open', () => {
+describe('a resource deleted by another program while it is open', () => {
   const rows = [
     { ...trajectory, num_steps: 2 },
     { ...trajectory, trajectory_id: 'traj_2', task_id: 'two/task' },
   ];
 
-  it.each(['running', 'completed'])('a run that is %s keeps what was read of it, and says so', async status => {
+  it.each(['running', 'completed'])('keeps what was read of a run if it is %s, and says so', async status => {
     const service = world(status);
     service.answers.getTrajectoryRewards = () => ({ trajectory_rewards: rows });
     service.answers.listTrajectories = () => pageOf(rows);
@@ -213,7 +213,7 @@ describe('what another program deletes while it is open', () => {
     expect(service.asked('getEvalProgress') + service.asked('getEvalRun')).toBe(before);
   });
 
-  it('a training run keeps its curves and checkpoints', async () => {
+  it('keeps the curves and checkpoints of a training run', async () => {
     const service = world('completed');
     Object.assign(service.answers, trainingAnswers, {
       getTrainerRewards: () => ({ trainer_rewards: [0, 1, 2].map(step => ({ step, trainer_reward: step / 4 })) }),
@@ -239,7 +239,7 @@ describe('what another program deletes while it is open', () => {
     expect(text).not.toMatch(/unknown|There is no|steps\/s/);
   });
 
-  it('a deployment keeps what it was', async () => {
+  it('keeps the facts of a deployment', async () => {
     const service = world('completed');
     const deployment = { deployment_id: 'dep_1', model_slug: 'talker', status: 'DEPLOYED' };
     service.answers.getDeployment = () => deployment;

@@ -34,8 +34,8 @@ function renamed(text: string, words: readonly string[]): string {
 
 const words = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'] as const;
 
-describe('words that every object knows', () => {
-  it.each(registry.views.map(view => view.id))('are like any others in the view %s', async name => {
+describe('names of inherited properties', () => {
+  it.each(registry.views.map(view => view.id))('are ordinary in the view %s', async name => {
     const wire = await between(world.local, text => renamed(text, words));
     const { screen, failed, close } = openProgram({ service: wire.service, start: placeIn(world.ids, name, words[0]) });
     await wire.quiet();

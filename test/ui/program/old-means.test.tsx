@@ -33,7 +33,7 @@ it.each<[string, Place]>([
   ['Watch', { view: 'watch' }],
   ['the list of training runs', { view: 'list', resource: 'training' }],
   ['the tree', { view: 'tree', benchmark: 'bench_1' }],
-])('%s marks it once a newer one is due, and help says what the mark means (B2)', async (_, start) => {
+])('%s marks it once a newer one is due, and help explains the mark (B2)', async (_, start) => {
   const screen = openWorld(lagging(), start, { columns: 200, rows: 60, poll: defaultIntervals });
   await passing(screen.waitFor(text => /sweep .* 0\.250 /.test(text)));
   await pass(5 * minuteMs);
@@ -42,7 +42,7 @@ it.each<[string, Place]>([
   await passing(screen.waitFor(text => /0\.612\? may be out of date/.test(text)));
 });
 
-it('and so do the events of the inbox', async () => {
+it('events of the inbox mark it too', async () => {
   const service = lagging();
   const screen = openWorld(service, { view: 'watch' }, { columns: 200, rows: 30, poll: defaultIntervals });
   await pass(30 * minuteMs);

@@ -15,7 +15,7 @@ const rewardsOf = (run: string) =>
     reward === null ? [] : [{ trajectory_id, task_id, reward }],
   );
 
-it('shows those of a run without rewards so far, and those of other runs before and after', async () => {
+it('shows those of a run without rewards yet, and of other runs before and after', async () => {
   const service = world('running');
   const isOver = (run: unknown): boolean => run !== 'evr_1' || service.status === 'completed';
   const runOf = (run: unknown) => ({ eval_run_id: run, status: isOver(run) ? 'completed' : 'running' });
@@ -42,7 +42,7 @@ it('shows those of a run without rewards so far, and those of other runs before 
   expect(screen.text()).toContain('✗ failed');
 });
 
-it('keeps those of an ended run whose rewards are late, and is final once they have come', async () => {
+it('keeps those of a completed run whose rewards are late, and is final once they arrive', async () => {
   const service = world('completed');
   let read = 1;
   service.answers.getEvalProgress = () => ({ eval_run_id: 'evr_1', status: 'completed', total_rollouts: 3 });
@@ -59,7 +59,7 @@ it('keeps those of an ended run whose rewards are late, and is final once they h
 
 const view = { view: 'record', resource: 'runs', id: 'evr_1' } as const;
 
-it('reads the mean of an ended run again until it is that of the rewards that came late', async () => {
+it('reads the mean of a completed run again until it includes late rewards', async () => {
   const service = world('completed');
   let late = true;
   const rows = rowsOf('evr_1').map((row, index) => ({
@@ -82,7 +82,7 @@ it('reads the mean of an ended run again until it is that of the rewards that ca
   await screen.waitFor(text => text.includes('final') && text.includes('mean 0.250 over 3 rewards'));
 });
 
-describe('on a service that gives no mean, a run with fewer rewards than rollouts', () => {
+describe('on a service without means, a run with fewer rewards than rollouts', () => {
   function ended(completed_at: string, count = 2) {
     const service = world('completed');
     service.answers.getEvalRun = () => ({ eval_run_id: 'evr_1', status: 'completed', completed_at });
@@ -97,7 +97,7 @@ describe('on a service that gives no mean, a run with fewer rewards than rollout
   }
   const [now, longAgo] = [new Date().toISOString(), '2026-03-04T05:06:07Z'];
 
-  it('is read again until the late rewards have come', async () => {
+  it('is read again until the late rewards arrive', async () => {
     const { late, open } = ended(now);
     const screen = open();
     await screen.waitFor('mean 0.125 over 2 rewards');
@@ -119,7 +119,7 @@ describe('on a service that gives no mean, a run with fewer rewards than rollout
   });
 });
 
-it('is final where a reward that names no trajectory may be that of the row without one', async () => {
+it('is final if a reward without a trajectory may belong to the row without one', async () => {
   const service = world('completed');
   const rows = rowsOf('evr_1').map(row => ({ ...row, eval_run_id: 'evr_1' }));
   const [first, , last] = rows;
@@ -132,7 +132,7 @@ it('is final where a reward that names no trajectory may be that of the row with
   expect([1, 2]).toContain(service.asked('getTrajectoryRewards'));
 });
 
-it('is final after several reads of rows that do not fit the rewards, and changed nothing', async () => {
+it('is final after several reads of rows that do not match the rewards, without a change', async () => {
   const service = world('completed');
   const rows = ['evr_1', 'evr_2', 'evr_3'].flatMap(rowsOf);
   service.answers.getEvalProgress = () => ({ eval_run_id: 'evr_1', status: 'completed', total_rollouts: 3 });

@@ -29,7 +29,7 @@ it.each([
   [200, 60],
   [80, 24],
   [60, 15],
-])('a picker of 299 runs is narrowed by typing, and cuts no number, at %d columns', async (columns, rows) => {
+])('narrows a picker of 299 runs by typing, and cuts no number, at %d columns', async (columns, rows) => {
   const place = { view: 'record', resource: 'runs', id: 'evr_0', label: nameOf(0), parent: 'bench_1' } as const;
   const screen = openWorld(many(), place, { columns, rows });
   await screen.waitFor('0.100');

@@ -53,7 +53,7 @@ it.each(screenActions.map(action => [action.command.id, action] as const))('%s',
   }
 });
 
-it('of a form closes with esc first, and the next such form has what was typed (out31 B10)', async () => {
+it('of a form closes with esc first, and the next form of that kind has what was typed (out31 B10)', async () => {
   const { screen } = await openView({ view: 'list', resource: 'benchmarks' });
   await screen.waitFor('▸ t-words');
   await screen.press('e');
@@ -93,7 +93,7 @@ it.each(destroying.map(action => [action.command.id, action] as const))('%s asks
   await eventually(() => expect(double.writes().join(' ')).toMatch(/DELETE/));
 });
 
-it('of an upload name its first request, its files and what comes after', async () => {
+it('of an upload shows its first request, its files and what follows', async () => {
   const job = await uploadOf(folderOf(5), RememberedStore.inMemory('test'));
   const { double, screen } = await openView({ view: 'benchmark-upload', jobId: job.id }, { assumptions }, job);
   await screen.waitFor('not sent yet');
@@ -114,7 +114,7 @@ it('of an upload name its first request, its files and what comes after', async 
   expect(shown).toContain(JSON.stringify({ files: files.slice(0, 3) }));
 });
 
-it('are checked for every command that writes', () => {
+it('exist for every command that writes', () => {
   const checked = new Set(screenActions.map(({ command }) => command.id));
   const writing = registry.views.flatMap(({ commands }) => commands).filter(({ writes }) => writes);
   // These choose a file first; the requests of an upload are checked above.

@@ -9,7 +9,7 @@ import { openProgram } from './rig.tsx';
 
 const limited = refusal(429, 'rate_limit_error', 'rate_limited', {}, { 'retry-after': '3600' });
 
-it('says when it asks again and what the service asks for, and asks once for each r (C9, N4)', async () => {
+it('says when it retries and what the service asks for, and sends one request per r (C9, N4)', async () => {
   const list = json({ items: [{ bench_id: 'bn_1', label: 'letters' }], has_more: false, next_cursor: null });
   const server = await hostileServer(limited, limited, list);
   const { service } = serviceAt(server.url, { clock: systemClock });

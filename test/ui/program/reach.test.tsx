@@ -25,7 +25,7 @@ const scriptsOnly: readonly Operation[] = ['deleteBenchmark', 'createTrajectory'
 /** Sent only for a list of several pages, which the double does not have. */
 const longListsOnly: readonly Operation[] = ['getDeploymentSummary'];
 
-it('every operation of the contract', async () => {
+it('uses every operation of the contract', async () => {
   const opened: OpenedView[] = [];
   const open = async (...given: Parameters<typeof openView>): Promise<OpenedView> => {
     const view = await openView(...given);

@@ -137,7 +137,7 @@ function waysInto({ commands, keys }: ReturnType<typeof writingIn>): Readonly<Re
 }
 
 it.each(registry.views.map(view => [view.id, view] as const))(
-  'in the view %s nothing is written by a key, the action menu, the palette or the mouse',
+  'writes nothing in the view %s by a key, the action menu, the palette or the mouse',
   { timeout: limitMs },
   async (_, view) => {
     const double = await serviceDouble();
@@ -164,7 +164,7 @@ it.each(registry.views.map(view => [view.id, view] as const))(
   },
 );
 
-it('says of a key that it is turned off', { timeout: limitMs }, async () => {
+it('says that a key is turned off', { timeout: limitMs }, async () => {
   const walk = await openAt(viewOf('list runs'), await serviceDouble(), true, smallFolder());
   await walk.waitFor('▸ baseline');
   await walk.press('d');
@@ -172,7 +172,7 @@ it('says of a key that it is turned off', { timeout: limitMs }, async () => {
   walk.close();
 });
 
-describe('what is missing is said', () => {
+describe('what is missing is named', () => {
   it.each([
     ['with the key that makes it, where the program may write', false],
     ['without a key, where it may not', true],

@@ -102,7 +102,7 @@ it('finds the training run of the checkpoint of a deployment', async () => {
   await screen.waitFor('▸ckpt_6');
 });
 
-it('says where it looked for a checkpoint that no run has', async () => {
+it('says where it looked for a checkpoint without a run', async () => {
   const service = linked();
   Object.assign(service.answers, { listCheckpoints: () => [] });
   const screen = openWorld(service, { view: 'record', resource: 'deployments', id: 'dep_1' }, { columns: 100 });
@@ -135,7 +135,7 @@ it.each([
   expect(screen.text()).toMatch(/- t-words.*- first.*step 6.*▸ {9}mine/s);
 });
 
-it('reads of the tree of everything only what is open', async () => {
+it('reads only open branches of the tree of everything', async () => {
   const service = linked();
   const screen = openWorld(service, { view: 'tree' }, { columns: 120 });
   await screen.waitFor('▸ + t-words');
@@ -152,7 +152,7 @@ it('reads of the tree of everything only what is open', async () => {
   await screen.waitFor('evaluate');
 });
 
-it.each([120, 60])('says how many runs the tree leaves out for an unknown benchmark, at %d columns', async columns => {
+it.each([120, 60])('says how many runs the tree omits for an unknown benchmark, at %d columns', async columns => {
   const service = linked();
   const runs = [training, { ...training, training_run_id: 'trn_2', bench_id: undefined }];
   service.answers.listTrainingRuns = () => runs;
@@ -198,7 +198,7 @@ it.each([
 it.each([
   [120, 40],
   [60, 15],
-])('enter on the last line of a list in the tree reads on, at %d columns', async (columns, rows) => {
+])('enter on the last line of a list in the tree reads more, at %d columns', async (columns, rows) => {
   const service = linked();
   const pages = ['', 'two', 'three'];
   let isBroken = true;
@@ -232,7 +232,7 @@ it.each([
 /** In the facts, not in the list's column. */
 const idFact = /id +evr_1/;
 
-it('the hint of tab says that it reaches what the row names, and comes first while the facts are hidden', async () => {
+it('the hint for tab says that it reaches what the row names, and comes first while the facts are hidden', async () => {
   const screen = await openRuns({ columns: 120 });
   await screen.press('F');
   await screen.waitFor(text => /<tab> references.*<\/> filter/.test(text));

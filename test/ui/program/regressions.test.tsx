@@ -179,7 +179,7 @@ it.each([
   [120, 40],
   [80, 24],
   [60, 15],
-])('shows the words of each, side by side and marked, by one key each in %i columns', async (columns, rows) => {
+])('shows the texts of both, side by side and marked, with one key each in %i columns', async (columns, rows) => {
   const { service, asked } = manyTasks();
   const { screen, close } = openProgram({ service, start: { view: 'compare', ...runs }, columns, rows });
   onTestFinished(close);
@@ -217,7 +217,7 @@ it.each([
   await screen.waitFor(`▸ task-${failed} `);
 });
 
-it('opens the worst rollout of the task that lost most by three keys from the run, and that of the base by one', async () => {
+it('opens the worst rollout of the task with the largest loss with three keys from the run, and that of the base with one', async () => {
   const { service } = manyTasks();
   const start = { view: 'record', resource: 'runs', id: 'evr_new' } as const;
   const { screen, close } = openProgram({ service, start, columns: 200, rows: 60 });

@@ -73,7 +73,7 @@ it('uploads marked rollouts of a run, and reads them back equal', async () => {
   expect(messages.some(({ role, content }) => role === 'grader' && content)).toBe(true);
 });
 
-it('uploads the rows of a dataset into another, with their rewards, explanations and failures', async () => {
+it('uploads the rows of one dataset into another, with their rewards, explanations and failures', async () => {
   const reward = { reward_id: 'reward-1', name: 'human', value: 0.5, weight: 0.25, explanation: 'half right' };
   const steps = [{ step_index: 0, messages: [{ role: 'assistant', content: 'hm', finish_reason: 'length' }] }];
   const trajectories = [

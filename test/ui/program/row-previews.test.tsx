@@ -56,7 +56,7 @@ it('draws the rewards of a run', async () => {
   await screen.waitFor(text => /0\.3 █+ 1\b/.test(text));
 });
 
-it('does so in Watch, too', async () => {
+it('draws them in Watch, too', async () => {
   const screen = openWorld(worldOf(2), list('training'), { columns: 100, rows: 40 });
   await screen.waitFor('seed2');
   await screen.press('j', 'p');
@@ -64,7 +64,7 @@ it('does so in Watch, too', async () => {
   await screen.waitFor(text => /WATCHED[\s\S]*seed1[\s\S]*held-out 0\.100 {2}.*trainer 0\.090/.test(text));
 });
 
-it('draws it where a filter leaves few rows (C2)', async () => {
+it('draws them if a filter leaves few rows (C2)', async () => {
   const screen = openWorld(worldOf(9), list('training'), { columns: 100, rows: 17 });
   await screen.waitFor('seed9');
   await screen.type('/seed3');
@@ -76,7 +76,7 @@ it('draws it where a filter leaves few rows (C2)', async () => {
   await screen.waitFor(text => text.includes('seed9') && !text.includes('└┬'));
 });
 
-it('gives the lines to the rows where there are many, and to the facts where these are shown', async () => {
+it('leaves the lines to the rows if there are many, and to the facts if these are shown', async () => {
   const screen = openWorld(worldOf(9), list('training'), { columns: 100, rows: 17 });
   await screen.waitFor('seed9');
   await screen.resize(100, 40);
@@ -98,7 +98,7 @@ it('gives the lines to the rows where there are many, and to the facts where the
 it.each([
   [60, 24],
   [100, 40],
-])('says of a deployment in Watch what it serves, at %d columns', async (columns, rows) => {
+])('says for a deployment in Watch what it serves, at %d columns', async (columns, rows) => {
   const service = worldOf(1);
   const deployment = {
     ...{ deployment_id: 'dep_1', model_slug: 'tea', status: 'DEPLOYED', role: 'production', is_active: true },

@@ -7,7 +7,7 @@ import { openWorld, world } from './scripted-world.tsx';
 
 const place = { view: 'record', resource: 'runs', id: 'evr_1' } as const;
 
-it('names the mean of tasks where the mean of all rewards is another', async () => {
+it('names the mean over tasks if the mean over all rewards differs', async () => {
   const service = world('completed');
   service.answers.getTrajectoryRewards = () => ({
     trajectory_rewards: [1, 1, 1, 0].map((reward, index) => ({
@@ -26,32 +26,29 @@ it('names the mean of tasks where the mean of all rewards is another', async () 
 it.each([
   ['test', true],
   ['validation', false],
-])(
-  'warns in a narrow terminal too where the %s tasks chose its checkpoint, once that is known',
-  async (split, warns) => {
-    const service = world('completed');
-    const row = { eval_run_id: 'evr_1', status: 'completed', reward_mean: 0.5, split: 'test' };
-    service.answers.getEvalRun = () => ({ ...row, parent_checkpoint_id: 'ckpt_1', training_run_id: 'trn_1' });
-    service.answers.getTrajectoryRewards = () => ({
-      trajectory_rewards: [0, 1].map(reward => ({ reward, trajectory_id: `traj_${reward}`, task_id: `t${reward}` })),
-    });
-    const curve = Promise.withResolvers<object>();
-    service.answers.getHeldOutRewards = () => curve.promise;
-    const screen = openWorld(service, place, { columns: 70 });
-    await screen.waitFor('mean 0.500 over 2 rewards');
-    expect(screen.text()).not.toContain('optimistic');
-    curve.resolve({ held_out_rewards: [{ step: 1, split, held_out_reward: 0.5 }] });
-    await eventually(() => expect(screen.workbench.cache.isFetching({ queryKey: ['training'] })).toBe(0));
-    if (warns) await screen.waitFor('optimistic if its checkpoint was chosen by held-out reward on');
-    else expect(screen.text()).not.toContain('optimistic');
-  },
-);
+])('warns even in a narrow terminal if the %s tasks chose its checkpoint, once that is known', async (split, warns) => {
+  const service = world('completed');
+  const row = { eval_run_id: 'evr_1', status: 'completed', reward_mean: 0.5, split: 'test' };
+  service.answers.getEvalRun = () => ({ ...row, parent_checkpoint_id: 'ckpt_1', training_run_id: 'trn_1' });
+  service.answers.getTrajectoryRewards = () => ({
+    trajectory_rewards: [0, 1].map(reward => ({ reward, trajectory_id: `traj_${reward}`, task_id: `t${reward}` })),
+  });
+  const curve = Promise.withResolvers<object>();
+  service.answers.getHeldOutRewards = () => curve.promise;
+  const screen = openWorld(service, place, { columns: 70 });
+  await screen.waitFor('mean 0.500 over 2 rewards');
+  expect(screen.text()).not.toContain('optimistic');
+  curve.resolve({ held_out_rewards: [{ step: 1, split, held_out_reward: 0.5 }] });
+  await eventually(() => expect(screen.workbench.cache.isFetching({ queryKey: ['training'] })).toBe(0));
+  if (warns) await screen.waitFor('optimistic if its checkpoint was chosen by held-out reward on');
+  else expect(screen.text()).not.toContain('optimistic');
+});
 
 it.each([
   ['listed', 60],
   ['not listed', 60],
   ['not listed', 130],
-])('says once why the rewards could not be read where trajectories are %s, in %i columns', async (lists, columns) => {
+])('says once why the rewards could not be read if trajectories are %s, in %i columns', async (lists, columns) => {
   const service = world('running');
   if (lists === 'not listed') delete service.answers.listTrajectories;
   service.answers.getTrajectoryRewards = () => {
@@ -66,7 +63,7 @@ it.each([
   expect(screen.text()).not.toMatch(/no reward yet|has a reward yet/);
 });
 
-it('does not say that there is no reward while they are asked for again after an error', async () => {
+it('does not say that there is no reward while they are read again after an error', async () => {
   const service = world('running');
   service.answers.getTrajectoryRewards = () => {
     throw new AuthenticationError('The key is not known.', { status: 401 });
@@ -83,7 +80,7 @@ it('does not say that there is no reward while they are asked for again after an
   expect(screen.text()).not.toContain('has a reward yet');
 });
 
-it('says nothing of a run that does not exist but that', async () => {
+it('says only that a run does not exist', async () => {
   const service = world();
   const gone = () => notFound('evr_lost');
   for (const operation of ['getEvalRun', 'getEvalProgress', 'getTrajectoryRewards', 'getRolloutStatistics'] as const)
@@ -94,7 +91,7 @@ it('says nothing of a run that does not exist but that', async () => {
   expect(screen.text()).not.toMatch(/reports no status|reward yet|No rollout has ended/);
 });
 
-it('says of a run without status and rewards that no rollout has a reward, not that none has ended', async () => {
+it('says for a run without status and rewards that no rollout has a reward, not that none has ended', async () => {
   const service = world('running');
   delete service.answers.getEvalProgress;
   service.answers.getEvalRun = () => ({ eval_run_id: 'evr_1', status: null });
@@ -105,7 +102,7 @@ it('says of a run without status and rewards that no rollout has a reward, not t
   expect(screen.text()).not.toContain('No rollout has ended');
 });
 
-it('reads the rewards once a poll where the service lists no trajectories', async () => {
+it('reads the rewards once per poll if the service lists no trajectories', async () => {
   const service = world('running');
   delete service.answers.listTrajectories;
   service.answers.getTrajectoryRewards = () => ({ trajectory_rewards: [{ reward: 1, trajectory_id: 'traj_1' }] });

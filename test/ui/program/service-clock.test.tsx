@@ -36,7 +36,7 @@ async function skewed(behindMs: number) {
 it.each([
   ['behind', 20 * minuteMs],
   ['ahead', -20 * minuteMs],
-])('has all times by the clock of this machine if its own is %s', async (_, behindMs) => {
+])('shows all times by the clock of this machine if that of the service is %s', async (_, behindMs) => {
   const { url } = await skewed(behindMs);
   const rig = openProgram({ service: serviceAt(url).service, start: { view: 'watch' }, poll: often, columns: 200 });
   onTestFinished(rig.close);
@@ -46,7 +46,7 @@ it.each([
   await screen.waitFor(text => text.includes('started 25m ago'));
 });
 
-it('remembers over a restart how far it is off', async () => {
+it('remembers its offset across a restart', async () => {
   const { url } = await skewed(20 * minuteMs);
   const path = storeFolder(onTestFinished);
   const start = { view: 'list', resource: 'training' } as const;

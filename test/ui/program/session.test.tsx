@@ -123,7 +123,7 @@ describe('a newcomer', () => {
 });
 
 describe('chat', () => {
-  it('answers, counts, and offers the question to edit', async () => {
+  it('answers, counts, and offers to edit the question', async () => {
     const { screen, close } = open();
     await screen.waitFor('▸ t-words');
     await screen.type(':');
@@ -141,7 +141,7 @@ describe('chat', () => {
     close();
   });
 
-  it('says what was wrong with a model that does not exist, and keeps the question', async () => {
+  it('says that a model does not exist, and keeps the question', async () => {
     const { screen, close } = open();
     await screen.waitFor('▸ t-words');
     await screen.type(':');
@@ -179,7 +179,7 @@ describe('the screen', () => {
     close();
   });
 
-  it('says what it needs if the terminal is too small, and returns', async () => {
+  it('says what it needs if the terminal is too small, and is restored later', async () => {
     const { screen, close } = open({ columns: 50, rows: 12 });
     await screen.waitFor('60×15');
     await screen.resize(80, 24);
@@ -187,7 +187,7 @@ describe('the screen', () => {
     close();
   });
 
-  it('sends little for a cursor move', async () => {
+  it('sends few bytes for a cursor move', async () => {
     const { screen, close } = open({ columns: 200, rows: 60 });
     await screen.waitFor('ready to launch');
     await screen.press('j', 'k');
@@ -198,7 +198,7 @@ describe('the screen', () => {
     close();
   });
 
-  it('sends nothing while it polls and nothing changes', async () => {
+  it('sends nothing while polls bring no change', async () => {
     // An answer counts as late after two and a half intervals, which a busy machine must not take.
     const poll = { focusedMs: 1_000, visibleMs: 1_000 };
     const { screen, workbench, close } = open({ columns: 200, rows: 60, poll });
@@ -229,7 +229,7 @@ describe('the screen', () => {
     close();
   });
 
-  it('offers help made of its own commands, and finds in it', async () => {
+  it('offers help for its own commands, with a search', async () => {
     const { screen, close } = open();
     await screen.waitFor('▸ t-words');
     await screen.press('?');
@@ -240,7 +240,7 @@ describe('the screen', () => {
     close();
   });
 
-  it('takes everything that writes away in read-only mode', async () => {
+  it('removes everything that writes in read-only mode', async () => {
     const { screen, close } = open({ readOnly: true });
     await screen.waitFor('▸ t-words');
     expect(screen.text()).toContain('read-only');
@@ -250,7 +250,7 @@ describe('the screen', () => {
     close();
   });
 
-  it('copies the id by OSC 52', async () => {
+  it('copies an id by OSC 52', async () => {
     const { screen, copied, close } = open();
     await screen.waitFor('▸ t-words');
     await screen.press('y');
@@ -269,7 +269,7 @@ describe('the screen', () => {
     close();
   });
 
-  it('filters as one types', async () => {
+  it('filters while typing', async () => {
     const { screen, close } = open();
     await screen.waitFor('▸ t-words');
     await screen.type('/sums');
@@ -287,8 +287,8 @@ describe('the screen', () => {
   });
 });
 
-describe('a service that lies', () => {
-  it('hides no row because of another, and says how many could not be read', async () => {
+describe('a service with invalid rows', () => {
+  it('hides no row because of another, and counts the unreadable ones', async () => {
     const good = { bench_id: 'bench_1', label: 'good\u001b[2J one', family: 'x' };
     const items = [{ label: 'without an id' }, good, 'not a row', { ...good, label: 'once more' }];
     const server = await hostileServer(json({ items, has_more: false, next_cursor: null }));
@@ -315,7 +315,7 @@ describe('a service that lies', () => {
 });
 
 describe('a dead service', () => {
-  it('is said, with what to do, and asked again', async () => {
+  it('is reported, with what to do, and retried', async () => {
     const dead = createService({
       baseUrl: 'http://127.0.0.1:9',
       apiKey: async () => 'k',

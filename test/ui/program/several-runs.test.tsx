@@ -51,7 +51,7 @@ it.each([
   [60, 15],
   [80, 24],
   [120, 40],
-])('starts each marked model with each seed, and says before what that takes: %i x %i', async (columns, rows) => {
+])('starts each marked model with each seed, and shows the cost first: %i x %i', async (columns, rows) => {
   const { scripted, sent } = twoModels();
   const screen = openWorld(scripted, benchmarks, { columns, rows });
   await screen.waitFor('▸ t-words');
@@ -70,7 +70,7 @@ it.each([
   expect(new Set(sent.map(({ display_name }) => display_name)).size).toBe(4);
 });
 
-it('refuses a seed that is out of bounds, or too many', async () => {
+it('refuses a seed out of bounds, or too many', async () => {
   const { scripted, sent } = twoModels();
   const screen = openWorld(scripted, benchmarks, { columns: 80, rows: 40 });
   await screen.waitFor('▸ t-words');
@@ -85,7 +85,7 @@ it('refuses a seed that is out of bounds, or too many', async () => {
   expect(sent).toEqual([]);
 });
 
-it('says what has started where some are refused, and sends only the others again', async () => {
+it('says what has started if some are refused, and resends only the others', async () => {
   const { scripted, sent, state } = twoModels();
   state.refused = 'acme/large';
   const screen = openWorld(scripted, benchmarks, { columns: 120, rows: 40 });
@@ -127,7 +127,7 @@ it('remembers what has started when the form is opened again', async () => {
   expect(startsOf(sent.slice(4))).toEqual(four.slice(0, 2));
 });
 
-it('names runs by their seed first, wherever the service lists it', async () => {
+it('names runs by seed first, wherever the service lists it', async () => {
   const { scripted, sent } = twoModels();
   const names = ['learning_rate', 'max_samples', 'samples', 'seed'];
   const options = Object.fromEntries(names.map(name => [name, { type: 'integer', default: 1, min: 0, max: 9 }]));
@@ -154,7 +154,7 @@ it('names runs by their seed first, wherever the service lists it', async () => 
 it.each([
   ['other ones', { options: { other: { type: 'integer' } } }],
   ['none', {}],
-])('sends the typed options although the service now lists %s (attack 25, A2)', async (_, later) => {
+])('sends the typed options even if the service now lists %s (attack 25, A2)', async (_, later) => {
   const { scripted, sent } = twoModels();
   const screen = openWorld(scripted, benchmarks, { columns: 120, rows: 40 });
   await screen.waitFor('▸ t-words');

@@ -33,7 +33,7 @@ describe('a notice about what is shown', () => {
   it.each([
     ['a window is opened', ['?'], 'The ids on the right'],
     ['another view is opened', [':', 'r', 'u', 'n', 's', 'enter'], '│ Runs '],
-  ])('ends when %s, and gives the line back to the keys', async (_, keys, wanted) => {
+  ])('ends when %s, and returns the line to the keys', async (_, keys, wanted) => {
     const screen = await openList();
     await screen.press('y');
     await screen.waitFor('Sent to the clipboard');
@@ -57,7 +57,7 @@ describe('news', () => {
     await screen.waitFor('<?> help');
   });
 
-  it('appears in the window of notices while that is open', async () => {
+  it('appears in the window of notices if that is open', async () => {
     const run = world();
     const screen = openWorld(run, { view: 'list', resource: 'runs' });
     await screen.waitFor('1 running');
@@ -67,7 +67,7 @@ describe('news', () => {
     await screen.waitFor(text => /\d\d:\d\d:\d\d ✗ baseline failed/.test(text));
   });
 
-  it('is not mixed with answers to keys', async () => {
+  it('is separate from answers to keys', async () => {
     const screen = await openList();
     await screen.press('y');
     await screen.waitFor('Sent to the clipboard');
@@ -117,7 +117,7 @@ describe('the local service', () => {
     return { screen, become };
   }
 
-  it('is said to be back after it was lost, and not after it was only busy', async () => {
+  it('is reported as back after it was lost, but not after it was only busy', async () => {
     const { screen, become } = openWith(connected(1));
     await screen.waitFor('Benchmarks');
     become(silent);
@@ -130,7 +130,7 @@ describe('the local service', () => {
     await screen.waitFor('The local service is responding again.');
   });
 
-  it('is found without drawing anything', async () => {
+  it('is found without a redraw', async () => {
     const { screen, become } = openWith({ kind: 'starting', since: Date.now() });
     await screen.waitFor('Benchmarks');
     const drawn = vi.spyOn(Painter.prototype, 'frame');
@@ -141,7 +141,7 @@ describe('the local service', () => {
     expect(drawn).not.toHaveBeenCalled();
   });
 
-  it('has its warnings among the notices, once each, with the keys that were chosen', async () => {
+  it('has its warnings among the notices, once each, with the current keys', async () => {
     const { screen, become } = openWith(connected(1), { 'item.refresh': ['ctrl-g'] });
     const message = `The local service could not be started: ${'its folder is full, '.repeat(4)}as it seems.`;
     await screen.waitFor('Benchmarks');
@@ -158,7 +158,7 @@ describe('the local service', () => {
   });
 });
 
-it('says once which settings wait for the next start, however often the file is saved (out32 C8)', async () => {
+it('says once which settings need a restart, however often the file is saved (out32 C8)', async () => {
   const workbench = newWorkbench();
   let save = (_: readonly string[]): void => {};
   function Saved() {
@@ -184,14 +184,14 @@ it('says once which settings wait for the next start, however often the file is 
   expect(screen.text().match(/theme waits/g)).toHaveLength(1);
 });
 
-it('says at the first start where it is, next to the main keys', async () => {
+it('says at the first start where the data is, next to the main keys', async () => {
   rig = openProgram({ connection: { ...noConnection, isLocal: true }, columns: 80, rows: 24 });
   await rig.screen.waitFor('Local service; ctrl-k connects to another');
   expect(rig.screen.text()).toContain('<?> help');
 });
 
-describe('what is said after a change of several rows', () => {
-  it('names apart those that the service tore down and kept, which stay in the list', async () => {
+describe('the message after a change of several rows', () => {
+  it('tells apart those that the service removed and kept, which stay in the list', async () => {
     const service = world('none');
     let rows = ['gone', 'kept'].map(name => ({
       ...{ deployment_id: `dep_${name}`, model_slug: name, role: 'test', is_active: false },

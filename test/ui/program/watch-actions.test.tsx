@@ -34,7 +34,7 @@ function busy() {
   return { service, cancelled, failed };
 }
 
-it('cancels all marked lines, as their list does (W14)', async () => {
+it('cancels all marked lines, like their list (W14)', async () => {
   const { service, cancelled } = busy();
   const screen = openWorld(service, { view: 'watch' });
   await screen.waitFor(text => text.includes('▸ baseline') && text.includes('sweep trn_1'));
@@ -46,7 +46,7 @@ it('cancels all marked lines, as their list does (W14)', async () => {
   await eventually(() => expect(cancelled.toSorted()).toEqual(['trn_1', 'trn_2']));
 });
 
-it('cancels marked lines of two kinds after one question, and says which stays and why', async () => {
+it('cancels marked lines of two kinds after one question, and says which stay and why', async () => {
   const { service, cancelled, failed } = busy();
   const screen = openWorld(service, { view: 'watch' }, { columns: 120, rows: 30 });
   await screen.waitFor(text => text.includes('baseline') && text.includes('sweep trn_2'));
@@ -65,7 +65,7 @@ it('cancels marked lines of two kinds after one question, and says which stays a
 it.each([
   ['an evaluation', '/baseline\r', /failed rollouts/],
   ['a training run', '/sweep trn_1\r', /failed rollouts/],
-])('shows the alarms of %s, whose lines keep their indent (out31 C12)', async (_, filter, shown) => {
+])('shows the alarms of %s, with their lines indented (out31 C12)', async (_, filter, shown) => {
   const { service } = busy();
   const screen = openWorld(service, { view: 'watch' }, { columns: 120, rows: 30 });
   await screen.waitFor(text => text.includes('baseline') && text.includes('sweep trn_2'));
@@ -77,7 +77,7 @@ it.each([
   await screen.waitFor(text => !text.includes('┌─ Alarms '));
 });
 
-it('pins all marked lines, not the one under the cursor, and unpins them once all are pinned', async () => {
+it('pins all marked lines, not the one under the cursor, and unpins them if all are pinned', async () => {
   const { service } = busy();
   const screen = openWorld(service, { view: 'watch' });
   await screen.waitFor(text => text.includes('▸ baseline') && text.includes('sweep trn_2'));
@@ -90,7 +90,7 @@ it('pins all marked lines, not the one under the cursor, and unpins them once al
 it.each([
   [8_000, 'on the first row while Watch still fills', /▸ sweep trn_1 .*failed.*baseline.*sweep trn_2/s],
   [16_000, 'on its row, also before it was moved', /sweep trn_1 .*failed.*▸ baseline.*sweep trn_2/s],
-])('after %i ms, keeps the cursor %s, when a fault comes above it', async (ms, _, shown) => {
+])('after %i ms, keeps the cursor %s, when a failure appears above it', async (ms, _, shown) => {
   startVirtualTime();
   const { service, failed } = busy();
   const screen = openWorld(service, { view: 'watch' });
@@ -100,7 +100,7 @@ it.each([
   await passing(screen.waitFor(text => shown.test(text)));
 });
 
-it('offers no action that does not apply to all marked lines, and none that deletes (W14, W34)', async () => {
+it('offers only actions that apply to all marked lines, and none that deletes (W14, W34)', async () => {
   const { service, cancelled } = busy();
   const screen = openWorld(service, { view: 'watch' });
   await screen.waitFor(text => text.includes('▸ baseline') && text.includes('sweep trn_2'));
@@ -115,7 +115,7 @@ it('offers no action that does not apply to all marked lines, and none that dele
   expect(cancelled).toEqual([]);
 });
 
-it('offers on a pinned trajectory what its own view does', async () => {
+it('offers on a pinned trajectory what its own view offers', async () => {
   const { service } = busy();
   service.answers.getTrajectory = ({ trajectory_id = '' }) => ({ trajectory_id, task_id: 'sums', status: 'running' });
   const memory = RememberedStore.inMemory('test');
@@ -128,7 +128,7 @@ it('offers on a pinned trajectory what its own view does', async () => {
   await screen.waitFor('Log a reward');
 });
 
-it('groups lines with Z, folds them with z and enter, and keeps that; marks and filters reach what is folded', async () => {
+it('groups lines with Z, folds them with z and enter, and remembers that; marks and filters reach folded lines', async () => {
   const { service, cancelled } = busy();
   const path = storeFolder(onTestFinished);
   const options = { columns: 120, rows: 30, remembered: () => RememberedStore.open(path, 'test') };

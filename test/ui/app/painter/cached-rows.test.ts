@@ -68,7 +68,7 @@ function frameOf(make: (size: FrameSize) => FrameOutput, draw: Draw, of = size) 
 }
 
 describe('cachedRows', () => {
-  it('gives the frames that Ink gives, one after another', () => {
+  it('returns the same frames as Ink, one after another', () => {
     const cached = cachedRows(Ink);
     const random = randomOf(20_261);
     for (let turn = 0; turn < 1_500; turn += 1) {
@@ -78,7 +78,7 @@ describe('cachedRows', () => {
     }
   });
 
-  it('composes only the rows that were not in the frame before', () => {
+  it('composes only rows that were not in the previous frame', () => {
     let composed = 0;
     class Counted extends Ink {
       override get(): { output: string; height: number } {
@@ -122,7 +122,7 @@ describe('cachedRows', () => {
     expect(made).not.toHaveBeenCalled();
   });
 
-  it('lets go of what it has measured', () => {
+  it('frees what it has measured', () => {
     const made = vi.fn();
     class Counted extends Ink {
       constructor(of: FrameSize) {
@@ -142,7 +142,7 @@ describe('cachedRows', () => {
 });
 
 describe('styledLines', () => {
-  it('begins each line in the style in which the one before it ended', () => {
+  it('starts each line in the style in which the previous one ended', () => {
     const text = '\u001b[1;31mone\ntwo\u001b[39m\nthree\u001b[22m\nfour';
     expect(styledLines(text).map(line => parseLine(line, 5).map(cell => cell.style)[0])).toEqual([
       '1;31',

@@ -57,7 +57,7 @@ describe('diffFrame', () => {
   });
 
   it.each(['\u0600\u0601 ', 'กำ', 'क्ष', 'नि', '❤', '👩🏽‍💻', '🇩', '\u1112\u1161\u11ab', '\u06dd1'])(
-    'keeps what follows %j in its place, however wide a terminal takes it for',
+    'keeps what follows %j in place, whatever width a terminal gives it',
     async grapheme => {
       const before = ['│          │ some │', '│          │ same │'];
       const line = (text: string) => `│  ${text}${' '.repeat(10 - 2 - displayWidth(text))}│ same │`;
@@ -72,7 +72,7 @@ describe('diffFrame', () => {
     },
   );
 
-  it('sends nothing for what looks the same', () => {
+  it('sends nothing for a frame that looks the same', () => {
     expect(diffFrame(['\u001b[1mab\u001b[22m'], ['\u001b[1ma\u001b[0m\u001b[1mb\u001b[0m  '], 10)).toBe('');
   });
 
@@ -89,7 +89,7 @@ describe('diffFrame', () => {
     expect(findScroll(lines.slice(0, 50), lines.slice(3, 53))).toMatchObject({ by: 3 });
   });
 
-  it('paints in place where the lines that scroll in would be longer than what differs', () => {
+  it('paints in place if the lines that scroll in would be longer than the difference', () => {
     const lines = (from: number) => Array.from({ length: 10 }, (_, row) => `benchmark number ${from + row} of many`);
     const moved = diffFrame(lines(10), lines(18), 40);
     expect(moved).not.toMatch(/\u001b\[\d*S/);
@@ -97,7 +97,7 @@ describe('diffFrame', () => {
     expect(diffFrame(lines(10), lines(11), 40)).toMatch(/\u001b\[S/);
   });
 
-  it('does not move lines away from where they belong', () => {
+  it('moves no lines away from where they belong', () => {
     const period = ['one', 'two', 'three', 'four'];
     const blanks = Array.from({ length: 8 }, (_, index) => `blank ${index}`);
     const old = [...period, ...period, ...blanks];
@@ -119,7 +119,7 @@ describe('parseLine', () => {
     ]);
   });
 
-  it('makes each cell of ASCII once for its style', () => {
+  it('makes each ASCII cell once per style', () => {
     const [first, second, red, again] = parseLine('aa\u001b[31ma\u001b[39ma', 4);
     expect([second, again, parseLine('a', 1)[0]].every(cell => cell === first)).toBe(true);
     expect([red?.text, red?.style]).toEqual(['a', '31']);
@@ -145,7 +145,7 @@ describe('Painter', () => {
   /** Longer than the gap between two frames. */
   const aMoment = 35;
 
-  it('skips the frames that come while the stream holds bytes back, and shows the last one', () => {
+  it('skips frames that come while the stream is blocked, and shows the last one', () => {
     fakeTime();
     const { painter, sent, line } = open();
     painter.frame('one');
@@ -160,7 +160,7 @@ describe('Painter', () => {
     expect(sent[1]).toContain('hr');
   });
 
-  it('sends no more than a little without an answer, and continues when it comes', () => {
+  it('sends only a little without a reply, and continues when it arrives', () => {
     fakeTime();
     const { painter, sent } = open();
     const frame = (letter: string) => Array.from({ length: 5 }, () => letter.repeat(70)).join('\n');
@@ -181,7 +181,7 @@ describe('Painter', () => {
     painter.close();
   });
 
-  it('waits for no lost answer forever, and for none at all of a terminal that gives no more', () => {
+  it('does not wait forever for a lost reply, or at all for a terminal that sends none', () => {
     fakeTime();
     const { painter, sent } = open();
     const frame = (letter: string) => Array.from({ length: 8 }, () => letter.repeat(70)).join('\n');
@@ -205,7 +205,7 @@ describe('Painter', () => {
     painter.close();
   });
 
-  it('sends a few frames at once, then no more than eyes see, and the last one in the end', () => {
+  it('sends a few frames at once, then no more than eyes see, and always the last one', () => {
     fakeTime();
     const { painter, sent } = open();
     for (let index = 0; index < 3; index += 1) painter.frame(`frame ${index}`);
@@ -221,7 +221,7 @@ describe('Painter', () => {
     painter.close();
   });
 
-  it('never paints over the edge of a terminal that became smaller', () => {
+  it('never paints past the edge of a terminal that has shrunk', () => {
     const { painter, sent } = open();
     const tall = Array.from({ length: 24 }, (_, row) => `row ${row}`).join('\n');
     painter.frame(tall);
@@ -233,7 +233,7 @@ describe('Painter', () => {
     expect(sent.join('')).not.toContain('row 5');
   });
 
-  it('is hushed once no answer is on its way, which others would take for keys', async () => {
+  it('drains until no reply is pending, which others would take as keys', async () => {
     const { painter, sent } = open();
     const frame = (letter: string) => Array.from({ length: 5 }, () => letter.repeat(70)).join('\n');
     painter.frame(frame('a'));
@@ -269,7 +269,7 @@ describe('Painter', () => {
     };
   };
 
-  it('is hushed at once if nothing was asked, and after a while if the terminal does not answer', async () => {
+  it('drains at once if nothing was requested, and after a while if the terminal does not reply', async () => {
     fakeTime();
     const { painter } = open();
     expect(await hush(painter)()).toBe(true);
@@ -282,7 +282,7 @@ describe('Painter', () => {
     expect(await isHushed()).toBe(true);
   });
 
-  it('waits longer for a terminal that answers, which may be slow', async () => {
+  it('waits longer for a terminal that replies, which may be slow', async () => {
     fakeTime();
     const { painter } = open();
     painter.frame(large('x'));
@@ -295,7 +295,7 @@ describe('Painter', () => {
     expect(await isHushed()).toBe(true);
   });
 
-  it('is hushed at once if the only answers that are missing were lost or taken by another program', async () => {
+  it('drains at once if all missing replies were lost or taken by another program', async () => {
     fakeTime();
     const { painter, sent } = open();
     const isHushed = (): Promise<boolean> => hush(painter)();
@@ -318,7 +318,7 @@ describe('Painter', () => {
     expect(await isHushed()).toBe(true);
   });
 
-  describe('on a line that has shown itself slow', () => {
+  describe('on a slow line', () => {
     const answerMs = 0.2;
     function slow(msPerByte: number, delayMs: number) {
       fakeTime();
@@ -332,7 +332,7 @@ describe('Painter', () => {
       return opened;
     }
 
-    it('a large frame waits for the last of those that follow closely', () => {
+    it('delays a large frame until the last of several in quick succession', () => {
       const { painter, sent } = slow(answerMs, 5);
       for (const letter of 'abcdefgh') {
         painter.frame(large(letter));
@@ -345,7 +345,7 @@ describe('Painter', () => {
       painter.close();
     });
 
-    it('but not forever, and a small one not at all', () => {
+    it('does not delay it forever, or a small one at all', () => {
       const { painter, sent } = slow(answerMs, 5);
       painter.frame('small');
       expect(sent).toHaveLength(1);
@@ -358,7 +358,7 @@ describe('Painter', () => {
       painter.close();
     });
 
-    it('also after an answer to a request of before the screen was drawn again', () => {
+    it('delays it after a reply to a request from before a redraw too', () => {
       const { painter, sent } = slow(answerMs, 5);
       painter.frame([...'1234'].map(digit => digit.repeat(70)).join('\n'));
       painter.repaint();
@@ -371,7 +371,7 @@ describe('Painter', () => {
       painter.close();
     });
 
-    it('unless it is only far away', () => {
+    it('does not delay it if the terminal is only far away', () => {
       const { painter, sent } = slow(0, 150);
       painter.frame(large('a'));
       expect(sent).toHaveLength(1);
@@ -379,7 +379,7 @@ describe('Painter', () => {
     });
   });
 
-  it('sends nothing for a frame that is shown already', () => {
+  it('sends nothing for a frame that is already shown', () => {
     const { painter, sent } = open();
     painter.frame('one');
     painter.frame('one');

@@ -29,12 +29,12 @@ describe('copySequence', () => {
     expect(parts.map(part => part.slice(2)).join('')).toBe(alone);
   });
 
-  it('takes control characters out of what will be pasted', () => {
+  it('removes control characters from what will be pasted', () => {
     const payload = /c;(.*)\x07/.exec(sequenceOf('ls\x1b[201~\x07\n\trm', {}))?.[1] ?? '';
     expect(Buffer.from(payload, 'base64').toString()).toBe('ls\n\trm');
   });
 
-  it('refuses more than terminals take', () => {
+  it('refuses more than terminals accept', () => {
     expect(copySequence('x'.repeat(75_000), {}).ok).toBe(true);
     const result = copySequence('x'.repeat(75_001), {});
     expect(result).toEqual({ ok: false, message: expect.stringContaining('75 kB') });

@@ -6,7 +6,7 @@ const end = '\u001b[201~';
 const esc = '\u001b';
 
 describe('splitAnswers', () => {
-  it('takes the answers of the terminal out, and holds back what may become one', () => {
+  it('removes replies of the terminal, and holds back what may become one', () => {
     expect(splitAnswers('j\u001b[0nk')).toEqual({ keys: 'jk', answers: 1, rest: '' });
     expect(splitAnswers('j\u001b[0')).toEqual({ keys: 'j', answers: 0, rest: '\u001b[0' });
     expect(splitAnswers('\u001b')).toEqual({ keys: '\u001b', answers: 0, rest: '' });
@@ -20,16 +20,16 @@ describe('PasteEnd', () => {
     return parts.map(([text, at]) => paste.take(text, at));
   }
 
-  it('leaves a whole paste as it is, also with keys behind it', () => {
+  it('leaves a whole paste unchanged, even with keys after it', () => {
     expect(reads([`${start}a${esc}b${end}`, 0], [esc, 5_000])).toEqual([`${start}a${esc}b${end}`, esc]);
     expect(reads([`${start}a`, 0], [`b${end}`, 9_000], ['\u0003', 20_000])).toEqual([`${start}a`, `b${end}`, '\u0003']);
   });
 
-  it.each([esc, '\u0003'])('ends one that has fallen silent when %j is pressed', key => {
+  it.each([esc, '\u0003'])('ends a paste that has stalled when %j is pressed', key => {
     expect(reads([`${start}half`, 0], [key, 2_000], [key, 9_000])).toEqual([`${start}half`, end + key, key]);
   });
 
-  it('takes nothing else for the end of one: what comes late is still pasted', () => {
+  it('takes nothing else as the end: late characters are still pasted', () => {
     expect(reads([`${start}half`, 0], ['d', 9_000], ['y', 20_000], [`${esc}[A`, 30_000])).toEqual([
       `${start}half`,
       'd',
@@ -39,7 +39,7 @@ describe('PasteEnd', () => {
     expect(reads([`${start}half`, 0], [esc, 200])).toEqual([`${start}half`, esc]);
   });
 
-  it('knows the marks also if they come in pieces', () => {
+  it('recognises the marks even in chunks', () => {
     expect(reads(['\u001b[20', 0], ['0~a', 10], [esc, 2_000])).toEqual(['\u001b[20', '0~a', end + esc]);
     expect(reads([`${start}a\u001b[2`, 0], ['01~', 10], [esc, 2_000])).toEqual([`${start}a\u001b[2`, '01~', esc]);
   });

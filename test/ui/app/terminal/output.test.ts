@@ -21,7 +21,7 @@ function slowTerminal() {
 
 const image = 'x'.repeat(40_000);
 
-it('writes long bytes in slices, each once the terminal has accepted the one before, and then what came meanwhile', () => {
+it('writes long output in slices, each once the terminal has accepted the last, and then what came meanwhile', () => {
   const { output, state, accept } = slowTerminal();
   output.writeLong(image);
   expect(state.written.length).toBe(16_384);
@@ -38,7 +38,7 @@ it('writes long bytes in slices, each once the terminal has accepted the one bef
   expect(output.cutOff()).toBe('');
 });
 
-it('cuts long bytes off for what follows, and ends the sequence that they were in', () => {
+it('cuts long output for what follows, and ends the sequence that it was in', () => {
   const { output, state, accept } = slowTerminal();
   output.writeLong(image);
   output.write('bell');
