@@ -87,7 +87,7 @@ interface Places {
   /** Rollout rewards against rollout lengths. */
   readonly lengths: RolloutScope;
   /** Two trajectories side by side. */
-  readonly pair: OfSides<Pick<NamedRun, 'id' | 'name'>> & {
+  readonly pair: OfSides<Pick<Twin, 'graded'> & Pick<NamedRun, 'id' | 'name'>> & {
     /** The rollout that the comparison lists, if a different one of the task is shown. */
     readonly listed?: string;
   };

@@ -69,6 +69,7 @@ export function pooledRuns(runs: readonly NamedRun[]): readonly NamedRun[] {
 
 /** Why there are no pools to compare; undefined if there are. */
 export function poolingProblem(runs: readonly NamedRun[]): string | undefined {
+  if (runs.some(({ pool }) => pool)) return 'The runs that differ only in the seed are pooled already';
   const { length } = pooledRuns(runs);
   if (length === runs.length) return 'No two of these runs differ only in the seed, so none are pooled';
   return length === 1 ? 'All of these runs are pooled into one: name another run to compare it with' : undefined;

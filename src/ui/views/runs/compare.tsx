@@ -40,7 +40,7 @@ import { describeNoGrades, describeProgress, isUnderWay, Regrading } from '../..
 import { difference } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
-import { wrap } from '../../../text/wrap.ts';
+import { firstLines, wrap } from '../../../text/wrap.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
@@ -59,6 +59,9 @@ import { comparedHeads, comparedNames, type HeadRoom, headIndent } from './compa
 import { useRegrade } from './regrade-window.tsx';
 import { useRegrading } from './regradings.ts';
 import { useRegradeForm } from './use-regrade-binding.tsx';
+
+/** Maximum lines for the grader, and for its error. */
+const maxGraderLines = 3;
 
 const worstFirst = { column: 'difference', descending: false } as const;
 
@@ -96,8 +99,10 @@ function useRegraded(place: ViewProps<'compare'>['place']) {
   const regraded = useMemo(() => (state && !isUnderWay(state) ? regradedRuns(state.runs, state.grades) : []), [state]);
   const tasks = useMemo(() => {
     const [before, after] = [base, fresh].map(({ id }) => regraded.find(({ run }) => run.id === id)?.run.read);
-    return before && after ? compareTasks(before, after) : [];
-  }, [regraded, base, fresh]);
+    // Files of these rows name the grader, too.
+    const graded = before && after ? compareTasks(before, after) : [];
+    return graded.map(task => ({ ...task, grader: shown?.grader }));
+  }, [regraded, base, fresh, shown?.grader]);
   const grades = useMemo(() => new Map(state?.rows.map(row => [row.trajectory_id, row])), [state]);
   if (!shown) return undefined;
   return {
@@ -108,7 +113,7 @@ function useRegraded(place: ViewProps<'compare'>['place']) {
     notes: [...(state?.notes ?? []), ...regraded.flatMap(({ isWhole, words }) => (isWhole ? [] : words))],
     gradedAs: (id: string | undefined) => {
       const row = grades.get(id ?? '');
-      return row && describeGraded(row);
+      return row ? describeGraded(row) : 'Not regraded';
     },
     refresh: () => {
       if (regrading && !regrading.isRunning) again(new Regrading(place, regrading.grader, regrading.passAt), true);
@@ -128,7 +133,7 @@ function useComparison(place: ViewProps<'compare'>['place']) {
     () =>
       id === undefined
         ? comparison(idsOf(base), idsOf(fresh))
-        : rowsMadeElsewhere<ComparedTask>(['compared', id], row => row.task_id),
+        : rowsMadeElsewhere<ComparedTask>(['regraded comparison', id], row => row.task_id),
     [base, fresh, id],
   );
   const listed = useList(source, 'visible');
@@ -154,6 +159,7 @@ export function CompareView({ place }: ViewProps<'compare'>) {
   const { source, rows, loaded, compared, regraded } = useComparison(place);
   const names = comparedNames(place);
   const swapped = { view: 'compare', base: fresh, new: base, ...(regrading && { regrading }) } as const;
+  const { regrading: _, ...stored } = place;
   const runNames = { base: base.name, new: fresh.name };
   const room = { width: pane.width - 2, isLow: pane.height < 18 };
   const heads = loaded ? comparisonLines(compared, names, room, theme, rows[0]?.runs) : [];
@@ -168,9 +174,19 @@ export function CompareView({ place }: ViewProps<'compare'>) {
     ...warnings.map(line => theme.styles.warning(`${headIndent}${line}`)),
     ...(isUndated ? [theme.styles.muted(truncate(undated, room.width))] : []),
   ].filter(() => loaded);
-  const grader = (regraded?.words ?? []).flatMap(words => (words === '' ? [] : wrap(sanitiseLine(words), room.width)));
+  const grader = (regraded?.words ?? []).flatMap(text => {
+    const words = sanitiseLine(text);
+    if (words === '') return [];
+    // The verdict must stay in sight below a long command.
+    return room.isLow ? truncate(words, room.width) : firstLines(wrap(words, room.width), maxGraderLines);
+  });
   const lines = [...grader.map(theme.styles.warning), ...heads, ...notes];
   const { gradedAs = notGraded } = regraded ?? {};
+  const toStored = (): void => {
+    navigate({ kind: 'leave' });
+    // The sides may have been swapped.
+    navigate({ kind: 'replace', place: stored });
+  };
   return (
     <ResourceList<ComparedTask>
       name="compared"
@@ -201,7 +217,7 @@ export function CompareView({ place }: ViewProps<'compare'>) {
           run: () => navigate({ kind: 'replace', place: swapped }),
         },
         ...(regraded
-          ? [regraded.stop, { command: compareCommands.stored, run: () => navigate({ kind: 'leave' }) }]
+          ? [regraded.stop, { command: compareCommands.stored, run: toStored }]
           : [{ command: regradeCommands.open, run: () => openForm(place) }]),
         {
           command: rolloutCommands.tasks,

@@ -90,10 +90,10 @@ export function twinPlace(place: Place<'record'>): Place<'record'> | undefined {
 /** A trajectory and its twin side by side, the base run on the left; undefined if it has none. */
 export function pairOfTwins(place: Place | undefined): Place<'pair'> | undefined {
   if (place?.view !== 'record' || place.twin?.id === undefined) return undefined;
-  const { id, twin, listed } = place;
+  const { id, twin, listed, graded } = place;
   const sides = [
-    { id, name: twin.of },
-    { id: place.twin.id, name: twin.name },
+    { id, name: twin.of, graded },
+    { id: place.twin.id, name: twin.name, graded: twin.graded },
   ] as const;
   const [left, right] = twin.isBase ? [sides[1], sides[0]] : sides;
   return { view: 'pair', left, right, ...(listed && { listed }) };

@@ -362,11 +362,12 @@ interface HeadState {
 
 /** Both sides' names, rewards and ends, and how many other rollouts are like either. */
 function headLines(
-  { left, right }: ViewProps<'pair'>['place'],
+  place: ViewProps<'pair'>['place'],
   [one, other]: readonly (Trajectory | undefined)[],
   { likes, width, columns }: HeadState,
   { styles }: Theme,
 ): readonly string[] {
+  const { left, right } = place;
   const room = columns === 2 ? Math.floor((width - sideGap) / 2) : width - 2;
   const areSteps = one && other && one.policy_step !== other.policy_step;
   const endOf = (of: Trajectory): readonly string[] =>
@@ -422,8 +423,18 @@ function headLines(
     columns === 2
       ? [styles.title(`${fitCells(first, room)}   ${second}`)]
       : [styles.title(`- ${first}`), styles.title(`+ ${second}`)];
-  if (!likes) return lines;
-  return [...lines, ...wrap(describeLikes(likes, columns), width).map(line => styles.muted(line))];
+  return [
+    ...lines,
+    ...gradeLines(place, room, columns).map(styles.warning),
+    ...(likes ? wrap(describeLikes(likes, columns), width) : []).map(styles.muted),
+  ];
+}
+
+/** The results of a regrading, below the stored rewards; none if neither side has one. */
+function gradeLines({ left, right }: ViewProps<'pair'>['place'], room: number, columns: 1 | 2): readonly string[] {
+  const [one = '', other = ''] = [left, right].map(({ graded = '' }) => truncate(sanitiseLine(graded), room));
+  if (one + other === '') return [];
+  return columns === 2 ? [`${fitCells(one, room)}   ${other}`] : [`- ${one}`, `+ ${other}`];
 }
 
 /** How many other rollouts of the task equal one of the two at the first difference. */

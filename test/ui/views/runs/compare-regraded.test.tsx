@@ -1,10 +1,12 @@
 /** Two runs compared by the rewards of another grader. */
 import { expect, it } from 'vitest';
+import { poolingProblem } from '../../../../src/resources/pools.ts';
 import { defineView } from '../../../../src/ui/app/registry.ts';
 import { CompareView } from '../../../../src/ui/views/runs/compare.tsx';
+import { PairView } from '../../../../src/ui/views/trajectories/pair.tsx';
 import { TrajectoryView } from '../../../../src/ui/views/trajectories/trajectory.tsx';
 import { fakeService } from '../../../service/fake-service.ts';
-import { openViewOnStage } from '../../stage.tsx';
+import { noTerminal, openViewOnStage, type StageOptions } from '../../stage.tsx';
 
 const tasks = Array.from({ length: 12 }, (_, index) => `t${index}`);
 /** The stored reward and the answer of every rollout of a run. */
@@ -28,7 +30,7 @@ const answers = {
   },
 } satisfies Parameters<typeof fakeService>[0];
 
-function openComparison(size: { columns: number; rows: number }, more: Partial<typeof answers> = {}) {
+function openComparison(options: StageOptions, more: Partial<typeof answers> = {}) {
   const service = fakeService({ ...answers, ...more });
   return openViewOnStage(CompareView, {
     place: {
@@ -41,8 +43,9 @@ function openComparison(size: { columns: number; rows: number }, more: Partial<t
       defineView<'record'>({
         ...{ id: 'record trajectories', title: 'T', component: TrajectoryView, commands: [], general: [] },
       }),
+      defineView<'pair'>({ id: 'pair', title: 'P', component: PairView, commands: [], general: [] }),
     ],
-    ...size,
+    ...options,
   });
 }
 
@@ -114,4 +117,87 @@ it('stops, and counts what was not graded as missing', async () => {
   await stage.press('esc');
   held.reject(new Error('stopped'));
   await stage.waitFor(text => /after: \d of 12 rollouts regraded, stopped before \d+/.test(flat(text)));
+});
+
+async function regradeBy(stage: ReturnType<typeof openComparison>, expected: string): Promise<void> {
+  await stage.press('R');
+  await stage.waitFor('Regrade before and after');
+  await stage.press('right', 'tab');
+  await stage.type(expected);
+  await stage.press('enter');
+  await stage.waitFor(text => text.includes('Rewards by the grader'));
+}
+
+it.each([
+  [120, 40],
+  [60, 15],
+])(
+  '%sx%s: names the new rewards of two rollouts side by side, whose own are the stored ones',
+  async (columns, rows) => {
+    const stage = openComparison({ columns, rows });
+    await stage.waitFor('▸ t0');
+    await regradeBy(stage, 'yes');
+    await stage.waitFor('The new run is better');
+    await stage.press('=');
+    await stage.waitFor(text => text.includes('reward 1.00') && text.includes('New reward 1.00, not stored'));
+    const [left, right] = ['New reward 0, not stored', 'New reward 1.00, not stored'] as const;
+    expect(stage.text()).toContain(left);
+    expect(stage.text().indexOf(left)).toBeLessThan(stage.text().indexOf(right));
+    await stage.press('v');
+    await stage.waitFor(text => text.indexOf(right) < text.indexOf(left));
+  },
+);
+
+it('leads back to the stored rewards with the sides as they are', async () => {
+  const stage = openComparison({ columns: 120, rows: 40 });
+  await stage.waitFor('The new run is worse');
+  await regradeBy(stage, 'yes');
+  await stage.waitFor('The new run is better');
+  await stage.press('v');
+  await stage.waitFor('The new run is worse');
+  await stage.press('R');
+  await stage.waitFor(text => !text.includes('Rewards by the grader') && text.includes('over 12 tasks'));
+  expect(flat(stage.text())).toMatch(
+    /base after 0 over 12 tasks .*new before 1\.00 over 12 tasks .*The new run is better/,
+  );
+});
+
+it('shows the verdict below a long grader also in a low pane', async () => {
+  const stage = openComparison({ columns: 60, rows: 15 });
+  await stage.waitFor('▸ t0');
+  await regradeBy(stage, 'yes or no or whatever else it may say '.repeat(12));
+  await stage.waitFor(text => text.includes('diff  '));
+});
+
+it('says of rollouts and files that the rewards are not the stored ones', async () => {
+  const written: string[] = [];
+  const terminal = { ...noTerminal, writeRaw: (text: string) => void written.push(text) };
+  const stage = openComparison({ columns: 120, rows: 40, terminal });
+  await stage.waitFor('▸ t0');
+  await regradeBy(stage, 'yes');
+  await stage.waitFor('The new run is better');
+  await stage.press('x');
+  await stage.waitFor('Export as');
+  await stage.press('enter');
+  await stage.waitFor('benchtop-regraded-comparison-');
+  await stage.press('esc');
+  await stage.waitFor(text => !text.includes('benchtop-regraded-comparison-'));
+  await stage.press('Y');
+  await stage.waitFor(() => written.length > 0);
+  const [, copied = ''] = /52;c;([\w+/=]+)/.exec(written.join('')) ?? [];
+  expect(Buffer.from(copied, 'base64').toString()).toContain('"grader": "contains yes"');
+  await stage.press('/');
+  await stage.type('t1');
+  await stage.press('enter', 'G');
+  await stage.waitFor('▸ t1 ');
+  await stage.press('enter');
+  await stage.waitFor(text => text.includes('in after (new)'));
+  expect(stage.text()).toContain('Not regraded');
+});
+
+it('says why a comparison of pools cannot be pooled', () => {
+  const named = ['old', 'new'].map(id => ({ id, name: id, likeness: 'a' }));
+  expect(poolingProblem(named)).toContain('All of these runs are pooled');
+  const pooled = { id: 'old', name: 'old +1', pool: ['old', 'older'] };
+  expect(poolingProblem([pooled, { id: 'new', name: 'new' }])).toContain('are pooled already');
 });
