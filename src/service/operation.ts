@@ -70,8 +70,10 @@ export async function callOperation<Response extends z.ZodMiniType>(
     if (!(error instanceof ServiceError)) throw error;
     if (capabilities.isInDoubt(endpoint, error) && (await isAccepted(client, call.time.signal)))
       return await callOperation(client, endpoint, input, options);
+    // The error names the path that was used, so forget the generation only then.
+    const explained = explainMissingPath(error, endpoint, assumptions);
     if (endpoint.newest && error.noSuchPath) generation.forget();
-    throw explainMissingPath(error, endpoint, assumptions);
+    throw explained;
   } finally {
     call.time.end();
   }

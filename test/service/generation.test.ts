@@ -181,7 +181,9 @@ describe('what has moved in the newest generation', () => {
     const memory = memoryOf({ generation: 'newest', reason: 'seen before', at: 5 });
     const known = { ...models({ model_slug: 'm' }), [paths.document.start]: started };
     const { start, sent } = await serviceWith(known, { memory });
-    expect(await errorOf(start())).toMatchObject({ noSuchPath: true });
+    const error = await errorOf(start());
+    expect(error).toMatchObject({ noSuchPath: true });
+    expect(String(error)).toContain('POST /api/v1/eval, the path of generation newest');
     await start();
     expect(sent()).toEqual([paths.newest.start, askModels, paths.document.start]);
   });
