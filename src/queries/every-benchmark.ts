@@ -136,11 +136,11 @@ export async function readAcross<Row extends BenchmarkPart>(
     items,
     has_more: hasRest || isIncomplete,
     next_cursor: hasRest ? JSON.stringify(next) : null,
-    // A benchmark that cannot be read counts as one row: its rows cannot be requested.
+    // An unreadable benchmark counts as one row, because it is not known how many rows it has.
     dropped: dropped + unread,
     isPartial: failed.size > 0,
     requests: (isContinued ? 0 : 1) + parts.length,
-    note: isContinued ? undefined : describeFailures(failed, parts.length, noun),
+    note: isContinued ? undefined : describeMissing(unread, failed, parts.length, noun),
     rest: describeRest(next, noun),
     isUnread: row => failed.has(row.bench_id ?? ''),
   };
@@ -269,7 +269,12 @@ async function nextBenchmarks(
   return { parts, benchmarks, unread: page.dropped, isCutOff: isCutOff(page, benchmarks) };
 }
 
-function describeFailures(failed: ReadonlyMap<string, Error>, total: number, words: string): string | undefined {
+/** Why rows are missing: their benchmarks could not be read, or their lists. */
+function describeMissing(unread: number, failed: ReadonlyMap<string, Error>, total: number, words: string) {
   const [first] = failed.values();
-  return first && `The ${words} of ${failed.size} of ${total} benchmarks could not be read: ${first.message}`;
+  const reasons = [
+    unread > 0 && `The ${words} of ${counted(unread, 'unreadable benchmark')} are missing`,
+    first && `The ${words} of ${failed.size} of ${total} benchmarks could not be read: ${first.message}`,
+  ];
+  return reasons.filter(Boolean).join('. ') || undefined;
 }

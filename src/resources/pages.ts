@@ -78,7 +78,7 @@ export async function* pagesOf<Row extends object>(
       ...rest,
     ];
     const isCutOff = fruitless === mostFruitless || page.isCutOff || page.isPartial === true;
-    const unread = [unreadable, ...(isCutOff ? rest : [])].filter(Boolean);
+    const unread = [unreadable, ...(isCutOff || page.dropped > 0 ? rest : [])].filter(Boolean);
     const isRemembered = page.remembered_at !== undefined;
     yield { rows, notes: notes.filter(Boolean), unread, isCutOff, isRemembered };
     if (fruitless === mostFruitless) return;

@@ -74,6 +74,7 @@ it('counts a benchmark with an unreadable record as unread (attack35 B2)', async
   for (const args of [[], ['--since', 'last']]) {
     const { code, notes } = await cli('watch', args);
     expect(notes).toContain('Not all runs could be read: 1 row could not be read');
+    expect(notes).toContain('The runs of 1 unreadable benchmark are missing');
     expect(notes).not.toMatch(/Nothing (?:is running|has ended)/);
     expect(code).toBe(exitCodes.endUnseen);
   }

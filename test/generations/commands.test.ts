@@ -117,7 +117,9 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     ]);
     // The row of a benchmark cannot be read, and its training runs are unknown.
     expect(notes.split('\n')).toEqual([
-      expect.stringMatching(/^training run first .* was found by its name, but another .*: 1 row could not be read\.$/),
+      expect.stringMatching(
+        /^training run first .* was found by its name, but another .*: 1 row could not be read\. The training runs of 1 unreadable benchmark are missing\.$/,
+      ),
       isNewest
         ? 'The newest checkpoint, step 3, cannot be deployed: using step 2 instead.'
         : 'first is step 2, the latest checkpoint so far.',

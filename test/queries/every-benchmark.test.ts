@@ -128,7 +128,7 @@ describe('runs of all benchmarks', () => {
     const page = await readAcross<Run>({ ...context, service, query: {} }, options);
     expect(page).toMatchObject({
       dropped: 1,
-      note: 'The runs of 1 of 2 benchmarks could not be read: The store of b2 is out.',
+      note: 'The runs of 1 unreadable benchmark are missing. The runs of 1 of 2 benchmarks could not be read: The store of b2 is out.',
     });
   });
 

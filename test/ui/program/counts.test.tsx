@@ -167,7 +167,7 @@ describe('a change by another program', () => {
     const service = world('none');
     service.answers.listDatasets = () => ({ ...pageOf([]), dropped: 3 });
     const screen = openWorld(service, { view: 'list', resource: 'datasets' });
-    await screen.waitFor('none could be read');
+    await screen.waitFor('could not be read, and there are no others');
     await screen.waitFor(text => sectionCount(text, 'Datasets') === '?');
     service.answers.listDatasets = () => ({ ...pageOf([{ dataset_id: 'd' }]), dropped: 3 });
     await screen.press('r');

@@ -67,7 +67,8 @@ interface EmptyList {
 export function describeEmptyList(list: EmptyList, words: string, keyOf: KeyOf): string {
   const { loaded, asking, filter, notice, read, dropped, hasMore } = list;
   if (!loaded) return asking;
-  if (read === 0 && dropped > 0) return 'The service sent rows, but none could be read';
+  if (read === 0 && dropped > 0)
+    return `${rowCount(dropped)} could not be read${hasMore ? '' : ', and there are no others'}`;
   if (filter === '' || read === 0) return words;
   const clears = `${keyOf(listCommands.clearFilter)} clears the filter`;
   if (notice !== undefined) return clears;

@@ -82,7 +82,8 @@ describe('what is said of a list', () => {
       );
     expect(say({ loaded: false })).toBe('Loading…');
     expect(say({})).toBe('No runs yet');
-    expect(say({ dropped: 1 })).toBe('The service sent rows, but none could be read');
+    expect(say({ dropped: 1 })).toBe('1 row could not be read, and there are no others');
+    expect(say({ dropped: 2, hasMore: true })).toBe('2 rows could not be read');
     expect(say({ filter: 'x' })).toBe('No runs yet');
     expect(say({ filter: '/(x+)+/', read: 7, notice: 'Only 3 of 7 rows were searched.' })).toBe(
       'esc clears the filter',
