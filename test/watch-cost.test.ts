@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Place } from '../src/resources/place.ts';
 import { watched } from '../tools/bench/watch.ts';
 
-it('40 active runs of 12 benchmarks take at most 60 requests a minute in Watch, and each row is read once a minute (W21)', async () => {
+it('takes at most 60 requests per minute for 40 active runs of 12 benchmarks in Watch, and reads each row once per minute (W21)', async () => {
   const cost = await watched(4);
   expect(cost.readAtFirst).toBe(cost.active);
   expect(cost.requests).toBeLessThanOrEqual(60);
@@ -17,7 +17,7 @@ const lists: readonly (readonly [string, Place, number])[] = [
   ['runs', { view: 'list', resource: 'runs' }, 66],
 ];
 
-it.each(lists)('and no more in the list of %s, once its curves were read', async (_, start, longest) => {
+it.each(lists)('takes no more in the list of %s, once its curves were read', async (_, start, longest) => {
   const cost = await watched(3, { start, first: 5, count: 140 });
   expect(cost.readAtFirst).toBe(cost.active);
   expect(cost.requests).toBeLessThanOrEqual(60);

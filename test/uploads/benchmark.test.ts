@@ -33,7 +33,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('a folder', () => {
-  it('is its files but for the manifest and what is hidden', async () => {
+  it('has all its files except the manifest and hidden ones', async () => {
     put('manifest.json', manifest({ label: 'Mine' }));
     put('data/a.txt', 'hello');
     put('b.txt', '');
@@ -48,20 +48,20 @@ describe('a folder', () => {
     expect(plan.notes).toEqual(['Left out: 2 hidden entries']);
   });
 
-  it('is counted where one entry is hidden', async () => {
+  it('is counted without a hidden entry', async () => {
     put('manifest.json', manifest());
     put('data/a.txt', 'hello');
     put('.env', 'x');
     expect((await planUpload(folder)).notes).toEqual(['Left out: 1 hidden entry']);
   });
 
-  it.each([[{}], [{ label: '' }]])('goes by the name of its manifest if that has no label: %j', async more => {
+  it.each([[{}], [{ label: '' }]])('is named after its manifest if that has no label: %j', async more => {
     put('manifest.json', manifest(more));
     put('data/a.txt', 'hello');
     expect((await planUpload(folder)).name).toBe('mine');
   });
 
-  it('has at most so many files', async () => {
+  it('has a limited number of files', async () => {
     put('manifest.json', manifest());
     put('data/a.txt', 'hello');
     put('data/b.txt', 'hello');
@@ -96,7 +96,7 @@ describe('a folder', () => {
     await expect(planUpload(folder)).rejects.toBeInstanceOf(FolderError);
   });
 
-  it('is refused with all that is wrong with its manifest, and says what is missing', async () => {
+  it('is refused with all errors of its manifest, which say what is missing', async () => {
     const tasks = [{ name: 'one' }, { name: 'two', run_command: 7 }, { split: 'dev' }, {}];
     put('manifest.json', JSON.stringify({ tasks }));
     await expect(planUpload(folder)).rejects.toThrow(
@@ -121,7 +121,7 @@ describe('an upload', () => {
   const uploadOf = async (memory = RememberedStore.inMemory('test')) =>
     new BenchmarkUpload('job', await planUpload(folder), memory);
 
-  it('sends more files than one request takes, ingests and builds', async () => {
+  it('sends more files than fit one request, ingests and builds', async () => {
     put('manifest.json', manifest());
     put('data/a.txt', 'hello');
     for (let index = 0; index < 250; index += 1) put(`many/${index}.txt`, String(index));
@@ -162,7 +162,7 @@ describe('an upload', () => {
     expect(upload.files).toMatchObject([{ state: 'sent', sent: 5 }]);
   });
 
-  it('shows a file that was changed meanwhile as one that waits', async () => {
+  it('shows a file that changed meanwhile as waiting', async () => {
     put('manifest.json', manifest());
     put('data/a.txt', 'hello');
     put('data/b.txt', 'hello');
@@ -182,7 +182,7 @@ describe('an upload', () => {
     expect(during).toEqual(['sending', 'waiting', 'sending']);
   });
 
-  it('says of another host or port that a file goes there, once for a service, and not if it is refused (X4, A10)', async () => {
+  it('names another host or port that a file is sent to, once per service, unless it is refused (X4, A10)', async () => {
     put('manifest.json', manifest());
     put('data/a.txt', 'hello');
     const memory = RememberedStore.inMemory('test');
@@ -216,7 +216,7 @@ describe('an upload', () => {
     expect(notes).toEqual([[], [`The service stores uploads at ${host}: the files go there, without a key.`], []]);
   });
 
-  it('sends a file again that became shorter while it was sent', async () => {
+  it('resends a file that became shorter while it was sent', async () => {
     put('manifest.json', manifest());
     put('data/a.txt', 'hello');
     const shorter = new RequestError('It became shorter.', { code: 'file_changed' });
@@ -233,7 +233,7 @@ describe('an upload', () => {
     expect(tries).toBe(2);
   });
 
-  it('says which tasks the service left out, and names the agent that it asks for', async () => {
+  it('says which tasks the service left out, and names the agent it asks for', async () => {
     put('manifest.json', manifest());
     put('data/a.txt', 'hello');
     const queries: unknown[] = [];
@@ -264,7 +264,7 @@ describe('an upload', () => {
     });
   });
 
-  it('says that the service does not answer, never rejects, and can be run again', async () => {
+  it('says that the service does not answer, never rejects, and can be restarted', async () => {
     put('manifest.json', manifest());
     put('data/a.txt', 'hello');
     const upload = await uploadOf();
@@ -276,7 +276,7 @@ describe('an upload', () => {
     expect(upload.state).toMatchObject({ phase: 'done', error: undefined });
   });
 
-  it('asks for a new address if one has had its time', async () => {
+  it('requests a new URL if one has expired', async () => {
     put('manifest.json', manifest());
     put('data/a.txt', 'hello');
     let refused = 0;
@@ -293,7 +293,7 @@ describe('an upload', () => {
     expect([upload.state.phase, refused]).toEqual(['done', 2]);
   });
 
-  it('ends at the first file that the service has no room for', async () => {
+  it('stops at the first file that the service has no room for', async () => {
     put('manifest.json', manifest());
     put('data/a.txt', 'hello');
     const upload = await uploadOf();
@@ -303,7 +303,7 @@ describe('an upload', () => {
     expect(upload.state).toMatchObject({ phase: 'failed', error: { message: 'The disk is full.' } });
   });
 
-  it('resumes where it stopped, also in another program, and sends nothing twice', async () => {
+  it('resumes where it stopped, in another program too, and sends nothing twice', async () => {
     put('manifest.json', manifest());
     put('data/a.txt', 'hello');
     put('data/b.txt', 'world');
@@ -328,7 +328,7 @@ describe('an upload', () => {
     expect(second.state.benchId).toBe(first.state.benchId);
   });
 
-  it('says what the service found wrong with the manifest, and keeps what was sent', async () => {
+  it('prints what the service found wrong with the manifest, and keeps what was sent', async () => {
     put(
       'manifest.json',
       JSON.stringify({ name: 'bad', tasks: [{ ...task, grader: { kind: 'regex', pattern: '(' } }] }),

@@ -35,7 +35,7 @@ it.each([
   ['right', 0],
   ['an hour ahead', 60 * minuteMs],
   ['an hour behind', -60 * minuteMs],
-])('uses an address until it expires, with a wall clock that is %s (V6)', async (_, offsetMs) => {
+])('uses a URL until it expires, with a wall clock that is %s (V6)', async (_, offsetMs) => {
   const server = await storage();
   const clock = manualClock(Date.now() + offsetMs);
   const { service } = serviceAt(server.url, { clock });

@@ -54,7 +54,7 @@ describe('a rollout of verifiers', () => {
     trajectory: [{ tokens: [1, 2] }],
   };
 
-  it('has its reward, its reward functions, its end, and a step for each answer', () => {
+  it('has its reward, its reward functions, its finish reason, and a step for each answer', () => {
     expect(only(rollout)).toEqual({
       task_id: 'maths/7',
       reward: 0.5,
@@ -65,7 +65,7 @@ describe('a rollout of verifiers', () => {
     });
   });
 
-  it('keeps the stop condition of a truncated one, and has its tokens', () => {
+  it('keeps the stop condition of a truncated one, with token counts', () => {
     const token_usage = { input_tokens: 900, output_tokens: 120 };
     expect(only({ ...rollout, stop_condition: 'max_turns', token_usage })).toMatchObject({
       termination_reason: 'TRUNCATION',
@@ -78,7 +78,7 @@ describe('a rollout of verifiers', () => {
     });
   });
 
-  it('is of the task of its prompt where it has no id', () => {
+  it('belongs to the task of its prompt if it has no id', () => {
     const { example_id: _, ...without } = rollout;
     const taskOf = (prompt: string) => (only({ ...without, prompt }) as { task_id: string }).task_id;
     expect(taskOf('2+2')).toMatch(/^maths\/[\da-f]{8}$/);
@@ -86,7 +86,7 @@ describe('a rollout of verifiers', () => {
     expect(taskOf('3+3')).not.toBe(taskOf('2+2'));
   });
 
-  it('has calls for tool calls written as texts, and keeps a text that is no call', () => {
+  it('parses tool calls written as texts, and keeps a text that is not a call', () => {
     const call = { id: 'a', type: 'function', function: { name: 'add', arguments: '{"a":1}' } };
     const fields = (tool_calls: unknown) => ({
       prompt: [user],
@@ -99,7 +99,7 @@ describe('a rollout of verifiers', () => {
     expect(only(fields(calls))).toMatchObject({ steps: [{ messages: [user, { tool_calls: calls }, tool] }] });
   });
 
-  it('names what is left out, and takes texts for messages', () => {
+  it('names what is left out, and reads texts as messages', () => {
     expect(foreignRecord(rollout)?.leftOut).toEqual(['trajectory']);
     expect(only({ prompt: 'hi', completion: 'ho', reward: 0 })).toEqual({
       reward: 0,
@@ -117,7 +117,7 @@ describe('a rollout of verifiers', () => {
       [1, 0],
     ],
     ['', ''],
-  ])('with the reward %j, which is no number, has none, and keeps it in its metadata', (reward, kept) => {
+  ])('with the reward %j, which is not a number, has none, and keeps it in its metadata', (reward, kept) => {
     for (const fields of [
       { prompt: [user], completion: [assistantMessage('ho')], reward },
       { prompt: 'hi', completion: 'ho', reward },
@@ -157,7 +157,7 @@ describe('a rollout of verifiers', () => {
     },
   );
 
-  it('is not any record with a prompt and a completion', () => {
+  it('is not every record with a prompt and a completion', () => {
     expect(foreignRecord({ prompt: 'a', completion: 'b' })).toBeUndefined();
   });
 });
@@ -232,13 +232,13 @@ it.each([
   ['false', 0],
   [true, 1],
   ['0.25', 0.25],
-])('reads the score %j as Inspect does', (value, number) => {
+])('reads the score %j like Inspect', (value, number) => {
   expect(only({ ...log, samples: [{ id: 1, messages: [user], scores: { match: { value } } }] })).toMatchObject({
     rewards: [{ name: 'match', value: number }],
   });
 });
 
-it('reads what Inspect says of the error of a tool, and what a scorer with an explanation read as the answer', () => {
+it('reads the tool errors of Inspect, and the answer that a scorer with an explanation extracted', () => {
   const error = { type: 'output_limit', message: 'over 10 MiB' };
   const messages = [user, { role: 'tool', content: 'cut', error }, { role: 'tool', content: 'fine', error: null }];
   const scores = { match: { value: 'I', answer: '5', explanation: 'it is 4' }, other: { value: 'C', answer: '4' } };
@@ -290,7 +290,7 @@ it.each([
   expect(read?.trajectories[0]?.['steps']).toEqual([{ messages }]);
 });
 
-describe('a dump by a trainer or a script (B14)', () => {
+describe('a dump of a trainer or a script (B14)', () => {
   const steps = [{ messages: [user, assistantMessage('ho')] }];
 
   it('has an input and an output, or a prompt and a completion, with a score, a step and a task', () => {
@@ -322,14 +322,14 @@ describe('a dump by a trainer or a script (B14)', () => {
     expect((await readFileOf(JSON.stringify(fields))).sent).toMatchObject([{ value: { reward: 0.5, steps } }]);
   });
 
-  it('is no trajectory of the contract, and no record without a number for a score', () => {
+  it('is not a trajectory of the contract, nor a record without a numeric score', () => {
     expect(only({ trajectory_id: 't', messages: [user], score: 1 })).toBeUndefined();
     expect(only({ task_id: 'a', messages: [user], reward: 1 })).toBeUndefined();
     expect(only({ input: 'hi', output: 'ho', score: 'good' })).toBeUndefined();
   });
 });
 
-it('reads the reward, the score, the model and the task of a ShareGPT conversation as in other formats (attack31 A5)', () => {
+it('reads the reward, the score, the model and the task of a ShareGPT conversation like other formats (attack31 A5)', () => {
   const conversations = [
     { from: 'human', value: 'hi' },
     { from: 'gpt', value: 'ho' },
@@ -350,7 +350,7 @@ it('reads the reward, the score, the model and the task of a ShareGPT conversati
   });
 });
 
-it('reads the score where the reward is null (attack31 C1)', () => {
+it('reads the score if the reward is null (attack31 C1)', () => {
   const steps = [{ messages: [user, assistantMessage('ho')] }];
   const scored = { reward: null, score: 0.5 };
   expect(only({ prompt: 'hi', completion: 'ho', task_id: 'a', ...scored })).toEqual({
@@ -361,7 +361,7 @@ it('reads the score where the reward is null (attack31 C1)', () => {
   expect(only({ messages: [user, assistantMessage('ho')], ...scored })).toEqual({ reward: 0.5, steps });
 });
 
-it('reads a rollout of verifiers with a task of its own (attack31 C1)', () => {
+it('reads a rollout of verifiers with its own task (attack31 C1)', () => {
   const rollout = { prompt: [user], completion: [assistantMessage('ho')], reward: 1, example_id: 7, task: 'maths' };
   expect(only({ ...rollout, task_id: 'a' })).toEqual({
     ...{ task_id: 'a', reward: 1, metadata: { example_id: 7, task: 'maths' } },
@@ -390,7 +390,7 @@ describe("Anthropic's stop reason and tokens", () => {
     });
   });
 
-  it('stay among the other fields if they are unknown, or if nothing was answered', () => {
+  it('stay among the other fields if they are unknown, or without an answer', () => {
     const more = { ...usage, cache_read_input_tokens: 7 };
     expect(
       only({ system: 'be kind', messages: [assistantMessage('ho')], stop_reason: 'pause_turn', usage: more }),
@@ -410,20 +410,20 @@ describe("Anthropic's stop reason and tokens", () => {
     expect(only({ messages: [user], ...unanswered })).toEqual({ ...unanswered, steps: [{ messages: [user] }] });
   });
 
-  it('are read before an upload, too', async () => {
+  it('are read before an upload too', async () => {
     const line = JSON.stringify({ messages: [user, assistantMessage('ho')], stop_reason: 'max_tokens' });
     const { sent } = await readFileOf(line);
     expect(sent).toMatchObject([{ value: { steps: [{ messages: [{}, { finish_reason: 'length' }] }] } }]);
   });
 });
 
-it('knows the Inspect log of a run that ended before its first sample', () => {
+it('recognises the Inspect log of a run that ended before its first sample', () => {
   const log = { version: 2, status: 'error', eval: { task: 'popularity' }, plan: { name: 'plan', steps: [] } };
   expect(foreignRecord(log)).toMatchObject({ format: 'an Inspect log', trajectories: [] });
   expect(foreignRecord({ eval: log.eval, messages: [] })?.format).not.toBe('an Inspect log');
 });
 
-it('leaves trajectories of the contract as they are, and knows what it does not know', () => {
+it('leaves trajectories of the contract unchanged, and recognises unknown formats', () => {
   expect(foreignRecord({ trajectory_id: 'traj_1', messages: [user] })).toBeUndefined();
   expect(
     foreignRecord({ steps: [{ messages: [user] }], prompt: [user], completion: [user], reward: 1 }),
@@ -476,7 +476,7 @@ async function readFileOf(content: Buffer | string, score?: string) {
 }
 
 describe('a file', () => {
-  it('of Inspect is read as a ZIP file, a damaged sample being named', async () => {
+  it('of Inspect is read as a ZIP file, and a damaged sample is named', async () => {
     const { sent, all, notes } = await readFileOf(
       zipped({
         'header.json': log,
@@ -518,19 +518,22 @@ describe('a file', () => {
     expect(many - some).toBe(some - few);
   });
 
-  it.each(['a log', 'a ZIP file'])('of Inspect says how a run ended that has no samples or failed: %s', async form => {
-    const failed = { ...log, status: 'error', error: { message: 'The model is gone.', traceback: 'long' } };
-    const notesOf = async (samples: readonly object[]) => {
-      const inZip = samples.map((each, index) => [`samples/${index}.json`, each] as const);
-      const text = JSON.stringify({ ...failed, samples });
-      const file = form === 'a log' ? text : zipped({ 'header.json': failed, ...Object.fromEntries(inZip) });
-      return (await readFileOf(file)).notes;
-    };
-    expect(await notesOf([])).toContain('The run of adding has the status error and no samples: The model is gone.');
-    expect(await notesOf([sample])).toContain('The run of adding has the status error: The model is gone.');
-  });
+  it.each(['a log', 'a ZIP file'])(
+    'of Inspect says how a run without samples or a failed run ended: %s',
+    async form => {
+      const failed = { ...log, status: 'error', error: { message: 'The model is gone.', traceback: 'long' } };
+      const notesOf = async (samples: readonly object[]) => {
+        const inZip = samples.map((each, index) => [`samples/${index}.json`, each] as const);
+        const text = JSON.stringify({ ...failed, samples });
+        const file = form === 'a log' ? text : zipped({ 'header.json': failed, ...Object.fromEntries(inZip) });
+        return (await readFileOf(file)).notes;
+      };
+      expect(await notesOf([])).toContain('The run of adding has the status error and no samples: The model is gone.');
+      expect(await notesOf([sample])).toContain('The run of adding has the status error: The model is gone.');
+    },
+  );
 
-  it.each(['a log', 'a ZIP file'])("of Inspect with Python's NaN lacks only that score: %s", async form => {
+  it.each(['a log', 'a ZIP file'])('of Inspect with Python’s NaN lacks only that score: %s', async form => {
     const scores = (value: string) =>
       `{"id": "a", "messages": [{"role": "user", "content": "NaN \\" NaN"}], "scores": {"s": {"value": ${value}}, "t": {"value": 1}}}`;
     const whole = JSON.stringify(log);
@@ -548,7 +551,7 @@ describe('a file', () => {
     expect(notes).toContain('1 reward is not a number, and kept only in the metadata, as unread_rewards.');
   });
 
-  it('of trajectories with a number that JSON cannot hold is read without it, which is said', async () => {
+  it('of trajectories with a number that JSON cannot hold is read without it, with a note', async () => {
     const line = (reward: string) => `{"messages": [{"role": "user", "content": "hi"}], "reward": ${reward}}\n`;
     const { all, notes } = await readFileOf(line('1e999, "metadata": {"note": ""}') + line('1e100') + line('"NaN"'));
     expect(all).toMatchObject([
@@ -559,7 +562,7 @@ describe('a file', () => {
     expect(notes).toContain('Missing: 1 number that is NaN or infinite, which JSON cannot represent.');
   });
 
-  it('of trajectories with a reward beyond 2^53 is sent with it, but not read with it in full (attack33 B1)', async () => {
+  it('of trajectories with a reward above 2^53 is sent with it, but not read exactly (attack33 B1)', async () => {
     const rewards = '[{"name": "x", "value": 12345678901234567891}, {"name": "y", "value": 1}]';
     const file = `{"messages": [{"role": "user", "content": "hi"}], "rewards": ${rewards}}`;
     const { all, notes, missing, sending } = await readFileOf(file);
@@ -571,7 +574,7 @@ describe('a file', () => {
   it.each([
     ['reward', 0],
     ['score', 1],
-  ])('of trajectories with a %s beyond 2^53 says that it is not the reward', async (name, missed) => {
+  ])('of trajectories with a %s above 2^53 says that it is not the reward', async (name, missed) => {
     const { all, notes, missing, sending } = await readFileOf(
       `{"messages": [{"role": "user", "content": "hi"}], "${name}": 12345678901234567891}`,
     );
@@ -599,7 +602,7 @@ describe('a file', () => {
     };
     const scores = { match: { value: 'I' }, stats: { value: { tokens: 532, ok: true } } };
 
-    it('has the reward of the first scorer, and not of the counters beside it', async () => {
+    it('has the reward of the first scorer, not of counters beside it', async () => {
       const { reward, notes, missing } = await read(scores);
       expect(reward).toBe(0);
       expect(notes).toContain(
@@ -608,7 +611,7 @@ describe('a file', () => {
       expect(missing).toBe(0);
     });
 
-    it('has the reward that was chosen', async () => {
+    it('has the chosen reward', async () => {
       const { reward, notes } = await read(scores, 'stats.ok');
       expect(reward).toBe(1);
       expect(notes).toContain(
@@ -616,7 +619,7 @@ describe('a file', () => {
       );
     });
 
-    it('has none where the first scorer gives several, or has not the one that was chosen', async () => {
+    it('has none if the first scorer gives several, or lacks the chosen one', async () => {
       const of = { stats: scores.stats };
       expect(await read(of)).toMatchObject({ reward: null, missing: 1 });
       expect((await read(of)).notes).toContain(
@@ -627,7 +630,7 @@ describe('a file', () => {
       expect(wrong.notes).toContain('There is no score grade. Choose with --score: match, stats.tokens, stats.ok.');
     });
 
-    it('says nothing of a single score, and reads it as before', async () => {
+    it('does not mention a single score, and reads it as before', async () => {
       const { notes, reward } = await read({ match: { value: 'P' } });
       expect([reward, notes.length]).toEqual([0.5, 1]);
     });
@@ -694,7 +697,7 @@ describe('a file', () => {
       ]);
   });
 
-  it('of Inspect with entries that are twice in it has the last ones (attack31 A14)', async () => {
+  it('of Inspect with duplicate entries has the last ones (attack31 A14)', async () => {
     const first = { 'header.json': { ...log, status: 'started' }, 'samples/a.json': sample };
     const { all, notes } = await readFileOf(
       zipped(first, { 'header.json': log, 'samples/a.json': { ...sample, id: 'b' } }),
@@ -716,7 +719,7 @@ describe('a file', () => {
     }
   });
 
-  it('of Inspect is read as a ZIP file that is longer than the longest comment', async () => {
+  it('of Inspect is read as a ZIP file even with the longest comment', async () => {
     const long = { ...sample, note: 'x'.repeat(70_000) };
     const whole = zipped({ 'samples/add-1_epoch_1.json': long, 'header.json': log });
     for (const comment of [0, 65_535]) {
@@ -725,17 +728,17 @@ describe('a file', () => {
     }
   });
 
-  it('of messages goes to the service as it is, and is read all the same', async () => {
+  it('of messages is sent to the service unchanged, and is readable all the same', async () => {
     const { sent, all } = await readFileOf(`${JSON.stringify({ messages: [user, assistantMessage('ho')] })}\nx\n`);
     expect(sent).toMatchObject([{ value: { messages: [user, assistantMessage('ho')] } }, { place: 'line 2' }]);
     expect(all).toMatchObject([{ value: { steps: [{}] } }, { place: 'line 2' }]);
   });
 
-  describe('whose records differ (attack31 A3)', () => {
+  describe('with different kinds of records (attack31 A3)', () => {
     const messages = [user, assistantMessage('ho')];
     const textOf = (records: readonly object[]) => records.map(each => JSON.stringify(each)).join('\n');
 
-    it('is converted record by record: no score, system prompt or stop reason is lost', async () => {
+    it('is converted record by record, and no score, system prompt or stop reason is lost', async () => {
       const more = [{}, { score: 1 }, { system: 'be kind' }, { stop_reason: 'max_tokens' }];
       const { sent, all } = await readFileOf(textOf(more.map(each => ({ messages, ...each }))));
       expect(sent.map(({ value }) => value)).toEqual([{ messages }, ...all.slice(1).map(({ value }) => value)]);
@@ -745,7 +748,7 @@ describe('a file', () => {
       });
     });
 
-    it('is converted as before after a first record that is: what was sent is recognised', async () => {
+    it('is converted as before after a first record of the contract: what was sent is recognised', async () => {
       const { sent, all } = await readFileOf(textOf([{ messages, score: 1 }, { messages }]));
       expect(sent).toEqual(all);
       expect(sent[1]?.value).toEqual({ steps: [{ messages }] });

@@ -18,7 +18,7 @@ const fileOf = (index: number) => ({ path: `d/${index}.txt`, absolute: `/d/${ind
 const many = Array.from({ length: 1_000 }, (_, index) => fileOf(index));
 
 describe('the table of files', () => {
-  it('counts what was sent as it changes, and gives the same rows until it does', () => {
+  it('updates the number of sent files, and returns the same rows otherwise', () => {
     const table = new FileTable();
     table.reset(many, () => false);
     const before = table.rows;
@@ -37,7 +37,7 @@ describe('the table of files', () => {
 });
 
 describe('the record of an upload', () => {
-  it('knows nothing of an ingest once it is begun anew, also of a benchmark without files', () => {
+  it('drops its ingest once it is started over, even for a benchmark without files', () => {
     const store = RememberedStore.inMemory('test');
     onTestFinished(() => store.close());
     const sent = new SentFiles(store.uploads, '/d');
@@ -51,7 +51,7 @@ describe('the record of an upload', () => {
     expect(sent.isAllOf(whole)).toBe(false);
   });
 
-  it('is written once for each file that is sent, however many there are', () => {
+  it('is written once for each sent file, however many there are', () => {
     const store = RememberedStore.inMemory('test');
     let rows = 0;
     const counting: ConstructorParameters<typeof SentFiles>[0] = {
@@ -96,7 +96,7 @@ describe('the record of an upload', () => {
     expect(note.mock.calls.map(([, , files]) => files.length)).toEqual([1, 32, 1]);
   });
 
-  it('is of the newest id: a program that still sends for an older one disturbs none', () => {
+  it('belongs to the newest id, undisturbed by a program that still sends for an older one', () => {
     const store = RememberedStore.inMemory('test');
     const [old, fresh] = [new SentFiles(store.uploads, '/d'), new SentFiles(store.uploads, '/d')];
     old.declare('bench_old', many.slice(0, 1), many.slice(0, 1));
@@ -116,7 +116,7 @@ describe('the record of an upload', () => {
     store.close();
   });
 
-  it('counts a file that is sent again as not sent until it has been', () => {
+  it('counts a file that is being resent as not sent until it is', () => {
     const store = RememberedStore.inMemory('test');
     const sent = new SentFiles(store.uploads, '/d');
     const file = fileOf(0);
@@ -146,12 +146,12 @@ describe('the names in a refusal', () => {
   });
 });
 
-it('the names in a refusal of signs alone are looked for once', () => {
+it('finds names in a refusal of punctuation alone in one pass', () => {
   const value = Array.from({ length: 10_000 }, () => `a${'!'.repeat(1_990)}b`);
   expect(inTime('the search', () => pathsNamedIn(value, new Set(['a'])))).toEqual([]);
 });
 
-it('a benchmark was ingested already if the service says so by a code, or of a conflict in words', () => {
+it('recognises that a benchmark was already ingested by a code, or by a conflict in words', () => {
   const code = 'benchmark_already_ingested';
   expect(isIngested(new ValidationError('It is there.', { status: 400, code }))).toBe(true);
   expect(isIngested(new ConflictError('It was ingested.', { status: 409 }))).toBe(true);
@@ -159,7 +159,7 @@ it('a benchmark was ingested already if the service says so by a code, or of a c
   expect(isIngested(new ValidationError('It cannot be ingested.', { status: 400 }))).toBe(false);
 });
 
-it('equal trajectories are told apart by their number, or by their trace', () => {
+it('tells equal trajectories apart by number, or by trace', () => {
   const occurrences = new Occurrences();
   const [plain, traced] = [{ reward: 1 }, { reward: 1, trace_id: 't' }];
   const found = [plain, plain, traced, traced].map(each => occurrences.next(each));
@@ -167,13 +167,13 @@ it('equal trajectories are told apart by their number, or by their trace', () =>
   expect(new Set(found.map(({ hash }) => hash)).size).toBe(2);
 });
 
-it('of the jobs that have ended the last twenty are kept', () => {
+it('keeps the last twenty completed jobs', () => {
   const jobs = new Jobs();
   for (let index = 1; index <= 23; index += 1) jobs.add(new TrajectoryUpload(`job ${index}`, '/file', 'mine'));
   expect(jobs.list().map(({ id }) => id)).toEqual(Array.from({ length: 21 }, (_, index) => `job ${index + 3}`));
 });
 
-it('a folder is listed with its folders first, by name, without what is hidden or not wanted', () => {
+it('lists a folder with its folders first, by name, without hidden or unwanted entries', () => {
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-listed-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   for (const name of ['b', 'C', '.git']) mkdirSync(join(folder, name));

@@ -22,7 +22,7 @@ async function jobs() {
   ];
 }
 
-it('are refused as a whole', async () => {
+it('are refused completely', async () => {
   const double = await serviceDouble();
   const { service } = serviceAt(double.url, { readOnly: true });
   for (const job of await jobs()) {
@@ -33,7 +33,7 @@ it('are refused as a whole', async () => {
   expect(double.requests).toEqual([]);
 });
 
-it('send nothing where they were let through', async () => {
+it('send nothing even if they were let through', async () => {
   const double = await serviceDouble();
   const { service } = serviceAt(double.url, { readOnly: true });
   const careless = { ...service, requireWrites: () => {} };

@@ -57,7 +57,7 @@ function failing(call: UploadCall, error: Error, { name = '', times = 1 } = {}):
   });
 }
 
-describe('an upload whose id the service does not know', () => {
+describe('an upload whose id the service has forgotten', () => {
   it('makes no second benchmark once its ingest was accepted (A4)', async () => {
     const folder = folderOf();
     const memory = remembered();
@@ -78,7 +78,7 @@ describe('an upload whose id the service does not know', () => {
     expect([later.asked, made(folder).length]).toEqual([['build'], 1]);
   });
 
-  it('begins a new one, and forgets at once what was sent for the old one', async () => {
+  it('starts a new one, and forgets at once what was sent for the old one', async () => {
     const folder = folderOf();
     const memory = remembered();
     // All but one were sent to a service that is now gone.
@@ -110,7 +110,7 @@ describe('an upload whose id the service does not know', () => {
     expect([...second.asked, ...third.asked]).toContain(`put ${nameOf(1)}`);
   });
 
-  it('begins a new one where a file is refused because its upload is not known', async () => {
+  it('starts a new one if a file is refused because its upload is unknown', async () => {
     const folder = folderOf(2);
     const unknown = new NotFoundError('No such upload.', { status: 404, type: 'x', code: 'upload_not_found' });
     const upload = await uploadOf(folder, remembered()());
@@ -120,7 +120,7 @@ describe('an upload whose id the service does not know', () => {
     expect(made(folder)).toHaveLength(1);
   });
 
-  it('does not by itself where the id is gone when its images are to be built (A4)', async () => {
+  it('does not start one by itself if the id is gone when its images should be built (A4)', async () => {
     const folder = folderOf();
     const memory = remembered();
     const other = await startService();
@@ -155,7 +155,7 @@ describe('an upload whose id the service does not know', () => {
     expect(made(folder)).toHaveLength(1);
   });
 
-  it('is distinguished from a manifest that names something unknown, which is not sent again', async () => {
+  it('is told from a manifest with an unknown name, which is not sent again', async () => {
     const folder = folderOf(2);
     const unknown = new ServiceError('not_found', 'There is no runtime rt_1.', {
       status: 404,
@@ -176,7 +176,7 @@ describe('an upload whose files the service has lost', () => {
   it.each([
     ['that a task names', [task]],
     ['that no task names', [{ ...task, files: [] }]],
-  ])('sends them again after a restart that swept them: files %s', async (_, tasks) => {
+  ])('resends them after a restart that swept them: files %s', async (_, tasks) => {
     const first = await startService();
     const folder = folderOf();
     folder.putManifest(tasks);
@@ -202,7 +202,7 @@ describe('an upload whose files the service has lost', () => {
     await again.end();
   });
 
-  it('sends one again that is missing when the benchmark is ingested, and ingests once more', async () => {
+  it('resends one that is missing at ingest, and ingests once more', async () => {
     const folder = folderOf();
     folder.putManifest([{ ...task, files: [] }]);
     const memory = remembered();
@@ -228,7 +228,7 @@ describe('an upload whose files the service has lost', () => {
     expect(upload.state.notes).toEqual(['The service has lost 2 files; sending again.']);
   });
 
-  it('says which one was lost', async () => {
+  it('names the lost one', async () => {
     const folder = folderOf(2);
     const refusal = new ValidationError(`"${nameOf(1)}" was not uploaded`, { status: 422 });
     const memory = remembered();
@@ -240,7 +240,7 @@ describe('an upload whose files the service has lost', () => {
     expect(upload.state.notes).toEqual([`The service has lost ${nameOf(1)}; sending again.`]);
   });
 
-  it('does not go round forever if the service says so of a file that has just been sent', async () => {
+  it('does not loop forever if the service reports a file lost that was just sent', async () => {
     const folder = folderOf(2);
     const refusal = new ValidationError(`tasks[0].files[0]: ${nameOf(0)} was not uploaded (and 1 more, see context)`, {
       status: 422,
@@ -262,7 +262,7 @@ describe('an upload whose files the service has lost', () => {
   });
 });
 
-it('an upload is continued also by one that was opened before it began', async () => {
+it('continues an upload even from one opened before it started', async () => {
   const folder = folderOf(2);
   const memory = remembered();
   const [one, other] = [await uploadOf(folder, memory()), await uploadOf(folder, memory())];
@@ -273,7 +273,7 @@ it('an upload is continued also by one that was opened before it began', async (
   expect(other.state.benchId).toBe(one.state.benchId);
 });
 
-it('a file that is named in a failure of the service is not sent again for that', async () => {
+it('does not resend a file for being named in a failure of the service', async () => {
   const folder = folderOf(2);
   const memory = remembered();
   await run(await uploadOf(folder, memory()), failing('put', dead, { name: nameOf(1), times: 9 }));
@@ -285,8 +285,8 @@ it('a file that is named in a failure of the service is not sent again for that'
   expect(asked).toEqual(['createUpload', `put ${nameOf(1)}`, 'ingest']);
 });
 
-describe('a folder that is edited between two tries', () => {
-  it('has its manifest read again, also by the same program', async () => {
+describe('a folder edited between two attempts', () => {
+  it('has its manifest read again, even by the same program', async () => {
     const folder = folderOf();
     folder.putManifest([{ ...task, grader: { kind: 'regex', pattern: '(' } }]);
     const { service: spy, asked } = watched(service);
@@ -301,7 +301,7 @@ describe('a folder that is edited between two tries', () => {
     expect(asked.filter(each => each.startsWith('put'))).toHaveLength(3);
   });
 
-  it('sends what is new and what has changed, and nothing else', async () => {
+  it('sends new and changed files, and nothing else', async () => {
     const folder = folderOf();
     folder.putManifest([{ ...task, grader: { kind: 'regex', pattern: '(' } }]);
     const memory = remembered();
@@ -317,7 +317,7 @@ describe('a folder that is edited between two tries', () => {
     expect(made(folder)[0]?.files).toEqual([nameOf(0), nameOf(1), nameOf(2), 'new.txt']);
   });
 
-  it('makes no benchmark with a file that was taken away', async () => {
+  it('makes no benchmark with a deleted file', async () => {
     const folder = folderOf();
     const memory = remembered();
     const before = await uploadOf(folder, memory());
@@ -331,7 +331,7 @@ describe('a folder that is edited between two tries', () => {
     expect(upload.state.benchId).not.toBe(before.state.benchId);
   });
 
-  it('nor with one that was taken away before it was sent', async () => {
+  it('makes none with a file that was deleted before it was sent', async () => {
     const folder = folderOf();
     const memory = remembered();
     await run(await uploadOf(folder, memory()), failing('put', dead, { name: nameOf(2), times: 9 }));
@@ -342,7 +342,7 @@ describe('a folder that is edited between two tries', () => {
     expect(made(folder)[0]?.files).toEqual([nameOf(0), nameOf(1)]);
   });
 
-  it('notices what changed while it was being sent', async () => {
+  it('notices changes during the upload', async () => {
     const folder = folderOf();
     let changed = false;
     const changing = around(service, async (call, name, go) => {
@@ -364,7 +364,7 @@ describe('a folder that is edited between two tries', () => {
     expect(upload.state.sent).toBe(upload.state.plan.bytes);
   });
 
-  it('says so if it does not come to rest', async () => {
+  it('says if it keeps changing', async () => {
     const folder = folderOf(1);
     let times = 0;
     const restless = around(service, async (call, _, go) => {
@@ -381,7 +381,7 @@ describe('a folder that is edited between two tries', () => {
   });
 });
 
-describe('an ingest whose answer is lost', () => {
+describe('an ingest with a lost answer', () => {
   const losing = (): Service => {
     let lost = false;
     return around(service, async (call, _, go) => {
@@ -392,7 +392,7 @@ describe('an ingest whose answer is lost', () => {
     });
   };
 
-  it('is no failure the next time: the benchmark is there', async () => {
+  it('is not a failure the next time: the benchmark exists', async () => {
     const folder = folderOf();
     const memory = remembered();
     const first = await uploadOf(folder, memory());
@@ -404,7 +404,7 @@ describe('an ingest whose answer is lost', () => {
     expect(made(folder)).toHaveLength(1);
   });
 
-  it('is none either where the manifest was sent alone, before there were files', async () => {
+  it('is none either if the manifest was sent alone, before there were files', async () => {
     const folder = folderOf(0);
     folder.putManifest([{ ...task, files: undefined }]);
     const memory = remembered();
@@ -425,29 +425,26 @@ describe('an ingest whose answer is lost', () => {
   it.each<[string, (folder: Folder) => void]>([
     ['the manifest', folder => folder.putManifest([task, { ...task, name: 'two' }])],
     ['a file', folder => folder.put(nameOf(0), 'quite another one')],
-  ])(
-    'is not counted as success where %s has changed since; a new benchmark is made only when asked for',
-    async (_, edit) => {
-      const folder = folderOf();
-      const memory = remembered();
-      const first = await uploadOf(folder, memory());
-      await run(first, losing());
-      edit(folder);
-      const upload = await uploadOf(folder, memory());
-      for (let attempt = 0; attempt < 2; attempt += 1) {
-        await run(upload);
-        expect(upload.state.phase).toBe('failed');
-        expect(upload.state.error?.message).toContain('was already ingested with different content');
-        expect(upload.isTaken).toBe(true);
-        expect(made(folder)).toHaveLength(1);
-      }
-      upload.startOver();
+  ])('is not counted as success if %s has changed since; a new benchmark is made only on request', async (_, edit) => {
+    const folder = folderOf();
+    const memory = remembered();
+    const first = await uploadOf(folder, memory());
+    await run(first, losing());
+    edit(folder);
+    const upload = await uploadOf(folder, memory());
+    for (let attempt = 0; attempt < 2; attempt += 1) {
       await run(upload);
-      expect(upload.state.phase).toBe('done');
-      expect(made(folder)).toHaveLength(2);
-      expect(upload.state.benchId).not.toBe(first.state.benchId);
-    },
-  );
+      expect(upload.state.phase).toBe('failed');
+      expect(upload.state.error?.message).toContain('was already ingested with different content');
+      expect(upload.isTaken).toBe(true);
+      expect(made(folder)).toHaveLength(1);
+    }
+    upload.startOver();
+    await run(upload);
+    expect(upload.state.phase).toBe('done');
+    expect(made(folder)).toHaveLength(2);
+    expect(upload.state.benchId).not.toBe(first.state.benchId);
+  });
 
   it('is not counted as success if someone else ingested it', async () => {
     const folder = folderOf();
@@ -464,10 +461,10 @@ describe('an ingest whose answer is lost', () => {
   });
 });
 
-describe('a build that cannot be started', () => {
+describe('a build that cannot start', () => {
   const limited = new RateLimitError('Slow down.', { status: 429 });
 
-  it('is all that a second try does, in the same program and in another', async () => {
+  it('is all that is repeated, in the same program and in another', async () => {
     const folder = folderOf();
     const memory = remembered();
     const first = watched(failing('build', limited, { times: 2 }));
@@ -484,7 +481,7 @@ describe('a build that cannot be started', () => {
     expect(made(folder)).toHaveLength(1);
   });
 
-  it('builds what was ingested also if the folder has changed since, and says so', async () => {
+  it('builds what was ingested even if the folder has changed since, and says so', async () => {
     const folder = folderOf();
     const memory = remembered();
     await run(await uploadOf(folder, memory()), failing('build', limited));
@@ -500,13 +497,13 @@ describe('a build that cannot be started', () => {
   });
 });
 
-describe('a service that takes few files in a request', () => {
+describe('a service with a low limit of files per request', () => {
   it.each([
     ['says how many', { limit: 3 }, 3],
     ['says a limit that it does not keep', { limit: 64 }, 4],
     ['says nothing', {}, 4],
     ['says nonsense', { limit: -1 }, 4],
-  ])('that %s is asked for fewer until it takes them', async (_, context, second) => {
+  ])('that %s is sent fewer until it accepts them', async (_, context, second) => {
     const folder = folderOf(8);
     const sizes: number[] = [];
     const strict = withAnswers(service, {
@@ -524,7 +521,7 @@ describe('a service that takes few files in a request', () => {
     expect(sizes.filter(size => size > 3).length).toBeLessThan(4);
   });
 
-  it('and refuses even one says why', async () => {
+  it('that refuses even one is quoted', async () => {
     const folder = folderOf(8);
     let asked = 0;
     const none = around(service, (call, _, go) => {
@@ -541,8 +538,8 @@ describe('a service that takes few files in a request', () => {
   });
 });
 
-describe('addresses that are no good any more', () => {
-  it('are asked for again, once for all that are left', async () => {
+describe('invalid upload URLs', () => {
+  it('are requested again, once for all files left', async () => {
     const folder = folderOf(12);
     let stale = true;
     const slow = withAnswers(service, {
@@ -561,7 +558,7 @@ describe('addresses that are no good any more', () => {
     expect(made(folder)[0]?.files).toHaveLength(12);
   });
 
-  it('hold the old port of a service that has been restarted: the upload goes to the new one', async () => {
+  it('have the old port of a service that was restarted: the upload continues at the new one', async () => {
     const data = await startService();
     let now: TestService = data;
     const supervisor: Supervisor = {
@@ -594,14 +591,14 @@ describe('addresses that are no good any more', () => {
     await now.end();
   });
 
-  it('are asked for three times for a file', async () => {
+  it('are requested three times per file', async () => {
     const { service: spy, asked } = watched(failing('put', dead, { times: 1_000 }));
     await run(await uploadOf(folderOf(1), remembered()()), spy);
     expect(asked.filter(each => each === 'createUpload')).toHaveLength(3);
     expect(asked.filter(each => each === `put ${nameOf(0)}`)).toHaveLength(3);
   });
 
-  it('are not asked for without end if no address answers', async () => {
+  it('are not requested endlessly if none works', async () => {
     const folder = folderOf(20);
     const { service: spy, asked } = watched(failing('put', dead, { times: 1_000 }));
     const upload = await uploadOf(folder, remembered()());
@@ -611,7 +608,7 @@ describe('addresses that are no good any more', () => {
   });
 });
 
-describe('a program that is killed', () => {
+describe('a killed program', () => {
   const calls = 6;
   const moments = Array.from({ length: calls }, (_, index) => [
     [index + 1, 'before'],
@@ -653,8 +650,8 @@ describe('a program that is killed', () => {
   });
 });
 
-describe('what is wrong with a folder', () => {
-  it('is said before anything is sent', async () => {
+describe('errors in a folder', () => {
+  it('are reported before anything is sent', async () => {
     const folder = folderOf();
     const upload = await uploadOf(folder, remembered()());
     folder.put(
@@ -668,12 +665,12 @@ describe('what is wrong with a folder', () => {
     expect(asked).toEqual([]);
   });
 
-  it('is that it holds nothing but its manifest, if a task needs a file', async () => {
+  it('include a folder with only a manifest, if a task needs a file', async () => {
     const words = /no files except manifest\.json, where task one names data\/a\.txt/;
     await expect(uploadOf(folderOf(0), remembered()())).rejects.toThrow(words);
   });
 
-  it('is not that no task needs a file: the manifest is sent as the first', async () => {
+  it('do not include tasks that need no file: the manifest is sent first', async () => {
     const folder = folderOf(0);
     folder.putManifest([{ ...task, files: undefined }]);
     const upload = await uploadOf(folder, remembered()());
@@ -684,7 +681,7 @@ describe('what is wrong with a folder', () => {
   });
 });
 
-describe('an upload that is stopped', () => {
+describe('a stopped upload', () => {
   it('can be continued by the same program, and by another', async () => {
     const folder = folderOf(6);
     const memory = remembered();
@@ -726,7 +723,7 @@ describe('an upload to the local service', () => {
   };
 
   it.each(['/benchmarks/uploads', '/ingest', '/images/build'])(
-    'goes on by itself where the service ended before its answer to %s, and makes one benchmark',
+    'continues by itself if the service exits before its answer to %s, and makes one benchmark',
     async ending => {
       const asked: string[] = [];
       const { url: baseUrl } = await losing(ending, asked);

@@ -230,7 +230,7 @@ class Allowed {
   readonly #key = ({ account, agent, name }: Source): string => `${account} ${agent} ${name}`;
 }
 
-it('stores nothing twice that is not started over, and says nothing is sent that is not, whoever sends', async () => {
+it('stores nothing twice unless it is started over, and never reports what was not sent as sent, for any account', async () => {
   const told = { 'for another agent': 0, 'with another API key': 0, queued: 0 };
   let shift = 0;
   const now = Date.now.bind(Date);
@@ -329,7 +329,7 @@ it.each([
   ['has a line rejected', ['rejects the first']],
   ['has a request forbidden', ['stores', 'forbids']],
   ['is cut', ['stores', 'loses the answer']],
-] as const)('sends nothing again to the account that has a file where --new with another key %s', async (_, fates) => {
+] as const)('sends nothing again to the account that has a file if --new with another key %s', async (_, fates) => {
   const { send } = world();
   expect((await send(eight, { account: 'A' })).words).toBe(whole);
   expect((await send(eight, { account: 'B' })).words).toBe(`${beforeText} with another API key`);
@@ -337,7 +337,7 @@ it.each([
   expect((await send(eight, { account: 'A' })).words).toBe(beforeText);
 });
 
-it('tells what is sent without an agent and for one apart: neither settles the other, nor starts it over', async () => {
+it('separates what is sent without and with an agent: neither settles the other, or starts it over', async () => {
   const { send } = world();
   const [none, alice] = [{ account: 'A' }, { account: 'A', agent: 'name:alice' }] as const;
   await send(eight, { ...none, fates: ['stores', 'loses the answer'] });
@@ -361,7 +361,7 @@ it.each([
   ['where the service stores it twice', {}, '0 stored, 0 skipped, 0 failed, 2 unknown'],
   ['where it honours keys', { honoursKeys: true }, '2 stored, 0 skipped, 0 failed'],
   ['where it skips what has a known trace id', { skips: true }, '0 stored, 2 skipped, 0 failed'],
-])('sends nothing of an unknown outcome to another account %s, unless the user wants it', async (_, how, own) => {
+])('sends nothing with an unknown outcome to another account %s, unless the user wants it', async (_, how, own) => {
   const { send, ownerOf } = world(how);
   await send(eight, { account: 'A', fates: ['stores', 'loses the answer'] });
   const other = await send(eight, { account: 'B' });
@@ -378,7 +378,7 @@ it.each([
   ['its lines are in another order', ['b', 'a'], {}],
   ['its fields are', ['a', 'b'], { isRewritten: true }],
   ['the service lists the agent now', ['a', 'b'], { listsAgents: true }],
-])('repeats no request with its key where %s: the answer is to another body', async (_, lines, how) => {
+])('repeats no request with its key if %s: the answer belongs to another body', async (_, lines, how) => {
   const { ownerOf, send } = world({ honoursKeys: true });
   const alice = { account: 'A', agent: 'alice' } as const;
   await send(['a', 'b'], { ...alice, fates: ['rejects the first, loses the answer'] });
@@ -408,7 +408,7 @@ it('repeats no request with a key that the service may have forgotten', async ()
   expect((await send(['a', 'b'], { account: 'A' })).words).toBe('0 stored, 0 skipped, 0 failed, 2 unknown');
 });
 
-it('takes for no sign of what the service does with trace ids that another account has one', async () => {
+it('learns nothing about trace ids on the service from the fact that another account has one', async () => {
   const { send, learned } = world({ isTraced: true });
   await send(eight, { account: 'A' });
   await send(eight, { account: 'B', isNew: true });

@@ -133,7 +133,7 @@ function edited(lines: readonly string[], change: Step): readonly string[] {
   return change.kind === 'remove' ? lines.toSpliced(at, 1) : [...lines, lines[at] ?? ''];
 }
 
-it('stores each line as often as it stands in the file, or says that it is unknown or failed', async () => {
+it('stores each line as often as it is in the file, or calls it unknown or failed', async () => {
   let lost = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 12 }), async steps => {
@@ -174,7 +174,7 @@ it('stores each line as often as it stands in the file, or says that it is unkno
   expect(lost).toBeGreaterThan(20);
 });
 
-it('sends only the lines that are new, whatever the name of the file, and each of equal ones', async () => {
+it('sends only the new lines, whatever the name of the file, and each of equal ones', async () => {
   const { upload } = world();
   const stored: string[] = [];
   const { service, sent } = storing(stored, []);
@@ -196,7 +196,7 @@ it('sends only the lines that are new, whatever the name of the file, and each o
   expect(stored.toSorted().join('')).toBe('abbbcd');
 });
 
-it.each([1, 2])('sends only what was corrected of a file with a skipped line, after %i uploads', async times => {
+it.each([1, 2])('sends only corrected lines of a file with a skipped one, after %i uploads', async times => {
   const { upload } = world();
   const { service, sent } = storing([], ['skips the last']);
   for (let time = 0; time < times; time += 1)
@@ -205,7 +205,7 @@ it.each([1, 2])('sends only what was corrected of a file with a skipped line, af
   expect(sent).toEqual([['a', 'b'], ['B']]);
 });
 
-it('keeps a line unknown that was taken out of the file and is put back, and lists the file as complete', async () => {
+it('keeps an unknown line unknown that was removed from the file and restored, and lists the file as complete', async () => {
   const { memory, upload } = world();
   const { service, sent } = storing([], ['fails after it']);
   await upload(service, ['a']);
@@ -217,7 +217,7 @@ it('keeps a line unknown that was taken out of the file and is put back, and lis
   expect([resent.state.counts.unknown, sent.at(-1)]).toEqual([0, ['a']]);
 });
 
-it('counts as stored at least what the service counted, also when the file is read again', async () => {
+it('counts at least as many stored ones as the service, even when the file is read again', async () => {
   const { memory, upload } = world();
   const service = fakeService(
     { uploadTrajectories: () => ({ uploaded: 3, trajectories: [] }) },
@@ -237,7 +237,7 @@ it('counts as stored at least what the service counted, also when the file is re
   expect(fewer.outcomes.map(({ status }) => status)).toEqual(['unknown', 'unknown']);
 });
 
-it('keeps what is unknown of the lines that are not in the file when others are sent again', async () => {
+it('keeps unknown outcomes of lines that are no longer in the file when others are resent', async () => {
   const { upload } = world();
   const { service, sent } = storing([], ['fails after it']);
   await upload(service, ['a', 'b']);
@@ -246,7 +246,7 @@ it('keeps what is unknown of the lines that are not in the file when others are 
   expect(sent).toEqual([['a', 'b'], ['b']]);
 });
 
-it('sends all of a file that was started over, also if that takes two runs, or all is in one millisecond', async () => {
+it('sends a whole file that was started over, even over two runs, or within one millisecond', async () => {
   const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now());
   onTestFinished(() => clock.mockRestore());
   const { upload } = world();
@@ -270,7 +270,7 @@ it('sends all of a file that was started over, also if that takes two runs, or a
 });
 
 it.each([{ name: 'other' }, { isCopy: true }, { name: 'other', fates: ['fails after it'] as const }])(
-  'counts what %o was sent since a file was started over, and nothing from before',
+  'counts what %o was sent since a file was started over, and nothing before',
   async ({ fates = [], ...other }) => {
     ticking();
     const { upload } = world();
@@ -290,7 +290,7 @@ it.each([{ name: 'other' }, { isCopy: true }, { name: 'other', fates: ['fails af
   },
 );
 
-it('sends nothing again, and says so, where the agent is named in another way, whoever lists it', async () => {
+it('sends nothing again, and says so, if the agent is named differently, whoever lists it', async () => {
   const { upload } = world();
   const { service, sent } = storing([], ['stores', 'fails after it']);
   const [listed, refused] = [
@@ -324,7 +324,7 @@ it('sends nothing again, and says so, where the agent is named in another way, w
   expect(sent).toHaveLength(3);
 });
 
-it('keeps to the order of what was written, whatever the clock says', async () => {
+it('keeps the order of writes, whatever the clock says', async () => {
   const clock = vi.spyOn(Date, 'now');
   onTestFinished(() => clock.mockRestore());
   const { upload } = world();
@@ -340,7 +340,7 @@ it('keeps to the order of what was written, whatever the clock says', async () =
   expect(stored).toEqual(['a', 'b', 'c', 'a', 'b', 'c', 'd']);
 });
 
-it('counts for a file that was started over what another one, which had begun before, sends after it', async () => {
+it('counts for a file that was started over what another upload, started earlier, sends later', async () => {
   const { memory, folder, upload } = world();
   const { service, sent } = storing([], []);
   await upload(service, ['a', 'b', 'c', 'd']);
@@ -367,7 +367,7 @@ it('keeps no record of lines for a service that stores none twice', async () => 
   expect(sent).toEqual([['a'], ['a'], ['a']]);
 });
 
-it('sends nothing that cannot be recorded, except as the user wants it or to a service that stores none twice', async () => {
+it('sends nothing that it cannot record, unless the user wants it or the service stores none twice', async () => {
   const full = new TrajectoryRecords(
     tablesInMemory('test', 'History is kept only while the program runs: no space left'),
   );
@@ -382,7 +382,7 @@ it('sends nothing that cannot be recorded, except as the user wants it or to a s
   expect([skipping.state.phase, skipping.unrecorded]).toEqual(['done', undefined]);
 });
 
-it('stops before a request that the disk has no room to record, and later sends the rest', async () => {
+it('stops before a request that the disk has no room to record, and sends the rest later', async () => {
   const { upload } = world();
   // It takes two in a request: one that is refused, then one of two, and one of the last.
   const { service, sent } = storing([], []);
@@ -399,7 +399,7 @@ it('stops before a request that the disk has no room to record, and later sends 
   expect(sent).toEqual([['a', 'b'], ['c']]);
 });
 
-it('takes a record that cannot be read for no empty one, nor what it cannot settle for sent or new', async () => {
+it('does not take an unreadable record as empty, or what it cannot settle as sent or new', async () => {
   const { folder, upload } = world();
   const tables = openTables(join(folder, 'remembered.db'), 'test');
   onTestFinished(() => tables.close());
@@ -420,7 +420,7 @@ it('takes a record that cannot be read for no empty one, nor what it cannot sett
   expect(sent).toHaveLength(2);
 });
 
-it('sends nothing while the record of what was sent may be in a damaged file, except as the user wants it', async () => {
+it('sends nothing while the record of sent lines may be in a damaged file, unless the user wants it', async () => {
   const { folder, upload } = world();
   const path = join(folder, 'remembered.db');
   writeFileSync(path, 'no database any more, and long enough to be looked at as one');
@@ -439,7 +439,7 @@ it('sends nothing while the record of what was sent may be in a damaged file, ex
   expect(sent).toEqual([['a'], ['b']]);
 });
 
-it('writes the body of a request as JSON only to send it, and keeps its hash', async () => {
+it('serialises the body of a request only to send it, and keeps its hash', async () => {
   const { folder, upload } = world();
   const tables = openTables(join(folder, 'remembered.db'), 'test');
   onTestFinished(() => tables.close());

@@ -19,7 +19,7 @@ function opened() {
   return { records, sent, again };
 }
 
-it('is read again as it was: the id, the phase, the manifest, and the files', () => {
+it('are read back unchanged: the id, the phase, the manifest, and the files', () => {
   const { sent, again } = opened();
   expect([again().benchId, again().paths(), again().isIngested()]).toEqual([undefined, [], false]);
   sent.declare('bench_1', [a, b], [a, b]);
@@ -47,7 +47,7 @@ it('is read again as it was: the id, the phase, the manifest, and the files', ()
   expect(read.isAllOf({ manifestFingerprint: 'm', files: [a, b, file('c')] })).toBe(false);
 });
 
-it('may hold the manifest as a file of its own', () => {
+it('may contain the manifest as an ordinary file', () => {
   const { sent } = opened();
   const manifest = file(manifestName);
   sent.declare('bench_1', [manifest], [manifest]);
@@ -57,7 +57,7 @@ it('may hold the manifest as a file of its own', () => {
   expect(sent.isAllOf({ manifestFingerprint: 'm', files: [] })).toBe(true);
 });
 
-it('is not ingested any more once another file is about to be sent', () => {
+it('are no longer ingested once another file is about to be sent', () => {
   const { sent, again, records } = opened();
   sent.declare('bench_1', [a], [a]);
   sent.setPhase('ingested', 'm');
@@ -71,7 +71,7 @@ it('is not ingested any more once another file is about to be sent', () => {
   expect(setPhase).toHaveBeenCalledTimes(1);
 });
 
-it('is nothing before the service has given an id, and of nothing else with another id', () => {
+it('are empty before the service has issued an id, and for any other id', () => {
   const { sent, again, records } = opened();
   const note = vi.spyOn(records, 'note');
   sent.begin(['a']);
@@ -95,7 +95,7 @@ it('is nothing before the service has given an id, and of nothing else with anot
   expect(records.files('/d', 'bench_2').get('a')).toBeUndefined();
 });
 
-it('is forgotten with its id, or with whatever is recorded', () => {
+it('are deleted with their id, or with the whole record', () => {
   const { sent, again, records } = opened();
   sent.declare('bench_1', [a], [a]);
   records.begin('/d', 'bench_2');
@@ -105,7 +105,7 @@ it('is forgotten with its id, or with whatever is recorded', () => {
   expect([sent.benchId, again().benchId]).toEqual([undefined, undefined]);
 });
 
-it('is written half a second after it was last written, not earlier', () => {
+it('are written half a second after the last write, not earlier', () => {
   let at = 10_000;
   const now = vi.spyOn(Date, 'now').mockImplementation(() => at);
   onTestFinished(() => now.mockRestore());

@@ -3,7 +3,7 @@ import { StorageHosts } from '../../src/uploads/storage-hosts.ts';
 import { serviceAt } from '../service/hostile-server.ts';
 import { remembered } from './world.ts';
 
-it('names a storage host once for a service, also after a new start if it has taken a file (X4, A10)', () => {
+it('names a storage host once per service, and not after a restart if it has accepted a file (X4, A10)', () => {
   const open = remembered();
   const first = open();
   const hosts = new StorageHosts(first);

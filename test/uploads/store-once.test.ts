@@ -30,7 +30,7 @@ function storing(parts: Partial<Service> = {}) {
 
 const inputOf = (...ids: readonly string[]) => ({ dataset: 'd', trajectories: ids.map(trace_id => ({ trace_id })) });
 
-it('refuses what was sent before, also by another window, and says what only another key has sent; what was refused is not recorded', async () => {
+it('refuses what was sent before, by another window too, and names what only another key has sent; refused lines are not recorded', async () => {
   const records = new TrajectoryRecords(tablesInMemory('test'));
   const { service, sent } = storing();
   await storeOnce(records, 'again')(service, inputOf('a', 'bad'));
@@ -48,7 +48,7 @@ it('refuses what was sent before, also by another window, and says what only ano
   expect(sent).toEqual([['a', 'bad'], ['a'], ['bad', 'b'], ['c'], ['c']]);
 });
 
-it('refuses what cannot be recorded, unless the service stores none twice', async () => {
+it('refuses what it cannot record, unless the service stores none twice', async () => {
   const records = new TrajectoryRecords(tablesInMemory('test', 'no space left'));
   const { service, sent } = storing();
   const window = storeOnce(records, 'press enter again');
@@ -61,7 +61,7 @@ it('refuses what cannot be recorded, unless the service stores none twice', asyn
   expect(sent).toEqual([['a']]);
 });
 
-it('sends with the id of the profile’s agent, and refuses what was sent for it by another name', async () => {
+it('sends the id of the profile’s agent, and refuses what was sent for it under another name', async () => {
   const records = new TrajectoryRecords(tablesInMemory('test'));
   const owners: unknown[] = [];
   const serviceOf = (agent: string) =>
@@ -87,7 +87,7 @@ it('sends with the id of the profile’s agent, and refuses what was sent for it
   expect(owners).toEqual(['agent_1', 'agent_1']);
 });
 
-it('refuses what may have been sent before where the record cannot be read', async () => {
+it('refuses what may have been sent before if the record is unreadable', async () => {
   const tables = tablesInMemory('test');
   const { service, sent } = storing();
   tables.run('drop table sent_lines');

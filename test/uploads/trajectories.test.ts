@@ -37,7 +37,7 @@ async function uploaded(text: string, dataset = 'lines'): Promise<TrajectoryUplo
   return upload;
 }
 
-it('a trajectory with a number that JSON does not have is refused, instead of stored without it', async () => {
+it('refuses a trajectory with a number that JSON does not have, instead of storing it without', async () => {
   const upload = await uploaded(`${line('a')}\n${line('b').replace(/}$/, ',"reward":1e999}')}`, 'finite');
   expect(upload.state.counts).toMatchObject({ stored: 1, failed: 1 });
   expect(upload.outcomes).toMatchObject([
@@ -46,7 +46,7 @@ it('a trajectory with a number that JSON does not have is refused, instead of st
   ]);
 });
 
-it('is over once its state says so, so that the keys for an ended upload work', async () => {
+it('is over once its state says so, so that the keys for a completed upload work', async () => {
   const path = join(folder, 'ended.jsonl');
   writeFileSync(path, line('a'));
   const upload = new TrajectoryUpload('job', path, 'ended');
@@ -69,7 +69,7 @@ async function itemsOf(text: string | Uint8Array, piece = 7): Promise<Item[]> {
 }
 
 describe('a file', () => {
-  it('is a trajectory a line, or a list of them; what cannot be read keeps its line', async () => {
+  it('is one trajectory per line, or a list of them; what is unreadable keeps its line number', async () => {
     const items = await itemsOf(`\uFEFF${line('a')}\n\nnonsense\n[1]\n${line('b')}`);
     expect(items.map(({ line: place, error }) => [place, error === undefined])).toEqual([
       [1, true],
@@ -81,7 +81,7 @@ describe('a file', () => {
     expect(list.map(({ error }) => error === undefined)).toEqual([true, true, false]);
   });
 
-  it('has a trajectory that is nested too deep refused in its place', async () => {
+  it('has a trajectory refused in its place if it is nested too deeply', async () => {
     const deep = (levels: number) =>
       `{"messages":[{"role":"user","content":${'['.repeat(levels)}${']'.repeat(levels)}}]}`;
     const upload = await uploaded([line('a'), deep(985), deep(986), deep(10_000)].join('\n'), 'deep');
@@ -101,7 +101,7 @@ describe('a file', () => {
     ['a list with indents', `  ${JSON.stringify(tricky, undefined, 2)}\n`],
     ['objects with indents', tricky.map(value => JSON.stringify(value, undefined, 2)).join('\n')],
   ];
-  it.each(written)('written as %s is read in pieces of any size', async (_, text) => {
+  it.each(written)('written as %s is read in chunks of any size', async (_, text) => {
     for (const piece of [1, 2, 3, 5, 16, 64, 100_000]) {
       // The first bytes decide the format; a real chunk is never this small.
       const bytes = Buffer.from(text);
@@ -118,14 +118,14 @@ describe('a file', () => {
     ['with a list of more after the end of its list', `[${line('a')}] ${line('b')}, ${line('c')}`, 2],
     ['with brackets that do not fit', `[${line('a')}, {"b": ]}, ${line('c')}]`, 3],
     ['that is not UTF-8', Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xff]), Buffer.from('"}')]), 1],
-  ])('%s has failures, and nothing of it is passed over silently', async (_, text, place) => {
+  ])('%s has failures, and nothing is skipped silently', async (_, text, place) => {
     const items = await itemsOf(text, 16);
     expect(items.find(({ error }) => error !== undefined)?.line).toBeLessThanOrEqual(place);
     const covered = items.reduce((sum, { start, end }) => sum + end - start, 0);
     expect(covered).toBeGreaterThan(Buffer.from(text).length - 8);
   });
 
-  it('is uploaded in batches, and each line has its outcome', async () => {
+  it('is uploaded in batches, with an outcome for each line', async () => {
     const many = Array.from({ length: 250 }, (_, index) => line(`number ${index}`));
     const upload = await uploaded([...many, 'broken', JSON.stringify({ nothing: 1 }), line('number 0')].join('\n'));
     const { outcomes } = upload;
@@ -168,7 +168,7 @@ describe('a file', () => {
     expect(outcomes.map(({ status }) => status)).toEqual(['skipped', 'uploaded']);
   });
 
-  it('keeps equal trajectories, also where they fill several requests (X2)', async () => {
+  it('keeps equal trajectories, even across several requests (X2)', async () => {
     const many = Array.from({ length: 900 }, () => line('equal')).join('\n');
     const counts = async (text: string) => (await uploaded(text, 'equal')).state.counts;
     expect(await counts(many)).toEqual({ stored: 900, skipped: 0, failed: 0, unknown: 0 });
@@ -178,7 +178,7 @@ describe('a file', () => {
     expect(await counts(`${many}\n${rewritten}`)).toEqual({ stored: 1, skipped: 900, failed: 0, unknown: 0 });
   });
 
-  it('says how large a trajectory is that the service does not take, and sends the others (R8)', async () => {
+  it('says how large a trajectory is that the service refuses, and sends the others (R8)', async () => {
     const most = 2_000;
     const strict = withAnswers(service, {
       uploadTrajectories: (input, options) => {
@@ -204,7 +204,7 @@ describe('a file', () => {
     // No line was sent, so none was rejected (attack34 B3).
     new RequestError('The data folder cannot be used. Nothing was sent.', { code: 'data_folder' }),
     new RequestError('Nothing was sent, because the key could not be read.', { code: 'credential_unavailable' }),
-  ])('ends at once where nothing can be stored or sent, with one sentence: %s', async error => {
+  ])('stops at once if nothing can be stored or sent, with one sentence: %s', async error => {
     let requests = 0;
     const full = withAnswers(service, {
       uploadTrajectories: () => {
@@ -220,13 +220,13 @@ describe('a file', () => {
     expect(upload.state.error).toBe(error);
   });
 
-  it('whose batch is refused as a whole has a failure for each line', async () => {
+  it('with a completely refused batch has a failure for each line', async () => {
     const { state, outcomes } = await uploaded(line('x'), 'evaluation/not-yours');
     expect([state.phase, outcomes[0]?.status]).toEqual(['done', 'failed']);
     expect(outcomes[0]?.message).toContain('reserved');
   });
 
-  it('whose batch is refused because of one line has the reason there', async () => {
+  it('with a batch refused for one line has the reason there', async () => {
     const path = join(folder, 'one-bad.jsonl');
     writeFileSync(path, [line('a'), line('b'), line('c')].join('\n'));
     const upload = new TrajectoryUpload('job', path, 'lines');
@@ -247,7 +247,7 @@ describe('a file', () => {
   it.each([
     ['the key is refused', 401, 'authentication_error', 'invalid_api_key'],
     ['the service limits the rate', 429, 'rate_limit_error', 'rate_limited'],
-  ])('stops where %s, with the reason and without an outcome for any line', async (_, status, type, code) => {
+  ])('stops if %s, with the reason and without an outcome for any line', async (_, status, type, code) => {
     const server = await hostileServer(refusal(status, type, code));
     const path = join(folder, 'refused.jsonl');
     writeFileSync(path, Array.from({ length: 250 }, (__, index) => line(`${index}`)).join('\n'));
@@ -262,7 +262,7 @@ describe('a file', () => {
     expect(upload.outcomes).toHaveLength(250);
   });
 
-  it('that is not there is said so', async () => {
+  it('that does not exist is reported', async () => {
     const upload = new TrajectoryUpload('job', join(folder, 'nowhere'), 'x');
     await upload.run(async () => service);
     expect(upload.state.phase).toBe('failed');
@@ -274,7 +274,7 @@ describe('a file', () => {
   });
 });
 
-describe('an outcome of a service that names them differently', () => {
+describe('an outcome under other names', () => {
   const boom = { code: 'too_long', message: 'it is too long' };
 
   /** The outcome of a file of three lines, by the service's answer for the batch. */
@@ -422,7 +422,7 @@ describe('an outcome of a service that names them differently', () => {
       ['uploaded', 'uploaded', 'uploaded'],
       0,
     ],
-  ])('is counted if it does not say which: %j', async (answer, counts, statuses, failures) => {
+  ])('is counted if it names no trajectory: %j', async (answer, counts, statuses, failures) => {
     const upload = await outcomesOf(answer);
     expect(upload.state.counts).toEqual(counts);
     expect(upload.outcomes.map(({ status }) => status)).toEqual(statuses);
@@ -430,7 +430,7 @@ describe('an outcome of a service that names them differently', () => {
     expect(upload.failures).toBe(failures);
   });
 
-  it('keeps code and context of failures, and what was said of the batch unless all are stored (B12)', async () => {
+  it('keeps code and context of failures, and messages about the batch unless all are stored (B12)', async () => {
     const context = { field: 'steps', got: 900 };
     const answer = {
       trajectories: [
@@ -451,7 +451,7 @@ describe('an outcome of a service that names them differently', () => {
     expect((await outcomesOf({ uploaded: 3, message: 'all stored' })).reports).toEqual([]);
   });
 
-  it('is in the file of those to be sent again', async () => {
+  it('is in the file of lines to resend', async () => {
     const upload = await outcomesOf({
       trajectories: [{ status: 'error' }, { status: 'uploaded' }, { status: 'error' }],
     });
@@ -460,7 +460,7 @@ describe('an outcome of a service that names them differently', () => {
   });
 });
 
-describe('an upload that is interrupted', () => {
+describe('an interrupted upload', () => {
   const lines = Array.from({ length: 250 }, (_, index) => line(`interrupted ${index}`)).join('\n');
 
   /** A service that stores each batch, and loses the answer to this one; it honours keys if `honoursKeys`. */
@@ -504,7 +504,7 @@ describe('an upload that is interrupted', () => {
     expect(other.state.counts).toEqual({ stored: 0, skipped: 250, failed: 0, unknown: 0 });
   });
 
-  it('is continued by the next start where it was, with the same request where keys are honoured (A1)', async () => {
+  it('continues after a restart where it stopped, with the same request if keys are honoured (A1)', async () => {
     const { path, run, records } = runsOf('cut', lines);
     const first = losing(2);
     await run(first.connect);
@@ -517,7 +517,7 @@ describe('an upload that is interrupted', () => {
     expect(records().unfinished()).toEqual([]);
   });
 
-  it('sends nothing again that may be stored, unless the user wants it (A1)', async () => {
+  it('resends nothing that may be stored, unless the user wants it (A1)', async () => {
     const { run, records } = runsOf('held back', lines);
     const first = losing(2);
     await run(first.connect);
@@ -535,7 +535,7 @@ describe('an upload that is interrupted', () => {
     expect(records().unfinished()).toEqual([]);
   });
 
-  it('sends no part of a request again under another key, though keys are honoured', async () => {
+  it('resends no part of a request under another key, even if keys are honoured', async () => {
     const { path, run } = runsOf('partly gone', lines);
     await run(losing(2).connect);
     writeFileSync(path, lines.split('\n').toSpliced(150, 1).join('\n'));
@@ -545,7 +545,7 @@ describe('an upload that is interrupted', () => {
     expect(held.state.counts).toEqual({ stored: 150, skipped: 0, failed: 0, unknown: 99 });
   });
 
-  it('sends only what was rejected once the rest is stored (A1)', async () => {
+  it('resends only what was rejected once the rest is stored (A1)', async () => {
     const { path, run, records } = runsOf('rejected', [line('a'), '{"nothing":1}', line('c')].join('\n'));
     const first = losing(0);
     expect((await run(first.connect)).state.counts).toEqual({ stored: 2, skipped: 0, failed: 1, unknown: 0 });
@@ -562,7 +562,7 @@ describe('an upload that is interrupted', () => {
     expect(records().unfinished()).toEqual([]);
   });
 
-  it('is recorded before it is sent, so that a killed program leaves it unknown (A1)', async () => {
+  it('is recorded before it is sent, so that a kill leaves it unknown (A1)', async () => {
     const { run, records } = runsOf('killed', lines);
     const during: unknown[] = [];
     await run(async () =>
@@ -617,7 +617,7 @@ describe('an upload that is interrupted', () => {
     expect(other.sent).toEqual([]);
   });
 
-  it('knows nothing of a request that is refused after it may have been stored (A1)', async () => {
+  it('does not know the outcome of a request that is refused after it may have been stored (A1)', async () => {
     const { run } = runsOf('refused later', [line('a'), line('b')].join('\n'));
     await run(losing(1).connect);
     const refusing = withAnswers(service, {
@@ -630,7 +630,7 @@ describe('an upload that is interrupted', () => {
     expect(refused.failures).toBe(0);
   });
 
-  it('sends again what is told apart by trace ids, which is stored once', async () => {
+  it('resends trajectories with trace ids, which are stored once', async () => {
     const traced = [1, 2].map(number => JSON.stringify({ ...JSON.parse(line('a')), trace_id: `t${number}` }));
     const { run } = runsOf('traced', traced.join('\n'));
     await run(losing(1).connect);
@@ -686,7 +686,7 @@ describe('an upload that is interrupted', () => {
     expect(sent.slice(5)).toEqual([1, 1]);
   });
 
-  it('begins anew if the user wants it so', async () => {
+  it('starts over on request', async () => {
     const { run, records } = runsOf('anew', lines);
     const upload = await run(losing(2).connect);
     expect(upload.hasStarted).toBe(true);
@@ -694,7 +694,7 @@ describe('an upload that is interrupted', () => {
     expect([upload.hasStarted, records().unfinished()]).toEqual([false, []]);
   });
 
-  it('sends nothing while its agent is not known, and no other request where that is named in another way', async () => {
+  it('sends nothing while its agent is unknown, and no other request if that is named differently', async () => {
     const { run, records } = runsOf('agent', line('of an agent'));
     const keys: (string | undefined)[] = [];
     const runWith = (agents: readonly object[] | Error, agent = 'name:tutor') =>
@@ -728,7 +728,7 @@ describe('an upload that is interrupted', () => {
   });
 });
 
-it('a file that is uploaded a second time is skipped as a whole', async () => {
+it('skips a whole file that is uploaded a second time', async () => {
   const text = `${line('twice')}\n${line('and twice')}`;
   const first = await uploaded(text, 'twice');
   const second = await uploaded(text, 'twice');

@@ -77,7 +77,7 @@ describe('a file', () => {
     expect(await pieces(text)).toEqual(expected);
   });
 
-  it('has brackets, commas and quotes within its texts', async () => {
+  it('has brackets, commas and quotes in its texts', async () => {
     const values = [{ a: '],}{[' }, { b: '\\"],' }, { c: '\\\\' }, { d: ['"'] }];
     for (const piece of [3, 7, 1_000]) {
       const list = await itemsOf(` ${JSON.stringify(values)}`, piece);
@@ -85,7 +85,7 @@ describe('a file', () => {
     }
   });
 
-  it("has the numbers that JSON does not have, as Python's writes them, and says that they cannot be sent", async () => {
+  it('reads numbers that JSON does not have, as Python writes them, and says that they cannot be sent', async () => {
     const lines = [
       '{"a": NaN, "b": [-Infinity, 1e400]}',
       '{"a": "NaN \\" Infinity\\\\"}',
@@ -105,7 +105,7 @@ describe('a file', () => {
     ]);
   });
 
-  it('says what is wrong with an item, in its place', async () => {
+  it('reports an invalid item, in its place', async () => {
     const broken = Buffer.concat([
       Buffer.from('{"a":"'),
       Buffer.from([0xff]),
@@ -124,7 +124,7 @@ describe('a file', () => {
     expect(items.map(({ value }) => value)).toEqual([...Array(6).fill(undefined), {}]);
   });
 
-  it('that is larger than a request is not read as a whole', async () => {
+  it('larger than a request is not read as a whole', async () => {
     const size = 128 * 1024 * 1024 + 1;
     const piece = new Uint8Array(1024 * 1024).fill(97);
     const read = vi.fn<ReadBytes>(async at => piece.subarray(0, Math.max(0, size - at)));
@@ -137,7 +137,7 @@ describe('a file', () => {
   });
 });
 
-it('the bytes of a file are read in pieces; the last two are kept', async () => {
+it('reads the bytes of a file in chunks, and keeps the last two', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-bytes-'));
   const path = join(folder, 'file');
   const size = 256 * 1024;

@@ -104,7 +104,7 @@ function answerOf({ items, first, listsAll, indexed, counts, order }: Upload) {
   return { sent, answer, isTold: isTold && counts.skipped !== 'and the invalid' };
 }
 
-it('fails no trajectory that was stored, and stores none that was not', () => {
+it('never reports a stored trajectory as failed, or a failed one as stored', () => {
   let told = 0;
   fc.assert(
     fc.property(anyUpload, upload => {

@@ -46,7 +46,7 @@ async function end({ workbench }: ReturnType<typeof start>): Promise<void> {
   await workbench.closed;
 }
 
-it('says of how many rollouts the mean is, once its rewards are read', () => {
+it('shows how many rollouts the mean covers, once its rewards are read', () => {
   const now = start(storeFolder(onTestFinished));
   const evaluation = (more: Partial<Observation>) => now.answer({ ...run('a', more), kind: 'run' });
   evaluation({});
@@ -66,7 +66,7 @@ it('drops the reason of an end once the service reports a different end (out29 A
   expect(now.said()).toEqual(['a succeeded']);
 });
 
-it('has a later failure of a run that was restarted, although the first was dismissed', async () => {
+it('has a later failure of a restarted run, even if the first was dismissed', async () => {
   const path = storeFolder(onTestFinished);
   const first = start(path);
   first.answer(run('a'));
@@ -157,7 +157,7 @@ it.each(['DEPLOYED', 'DEPLOYING'])(
   },
 );
 
-it('raises no stall of a run whose end another process has recorded', () => {
+it('raises no stall for a run whose end another process has recorded', () => {
   const path = storeFolder(onTestFinished);
   const [one, other] = [start(path), start(path)];
   for (const each of [one, other]) each.answer(run('a'));
@@ -170,7 +170,7 @@ it('raises no stall of a run whose end another process has recorded', () => {
 });
 
 describe('what ended while the program was closed', () => {
-  it('is found with its time, reason and numbers, and kept until it is dismissed (W15, W16)', async () => {
+  it('is found with time, reason and numbers, and kept until dismissed (W15, W16)', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     onTestFinished(() => void vi.useRealTimers());
     const path = storeFolder(onTestFinished);
@@ -215,14 +215,14 @@ describe('what ended while the program was closed', () => {
     await end(fourth);
   });
 
-  it('is nothing at the first start, whatever the service has', async () => {
+  it('is empty at the first start, whatever the service has', async () => {
     const first = start(storeFolder(onTestFinished));
     first.answer(run('a', { status: 'failed', endTime: ago(60_000) }));
     expect(first.said()).toEqual([]);
     await end(first);
   });
 
-  it('includes, at the first start, what commands of this machine started and saw end (out26 B1)', async () => {
+  it('includes, at the first start, what commands on this machine started and saw end (out26 B1)', async () => {
     const path = storeFolder(onTestFinished);
     const commands = RememberedStore.open(path, 'test');
     const ended = (id: string) => run(id, { status: 'succeeded', endTime: ago(60_000), record: {} });
@@ -267,7 +267,7 @@ describe('what ended while the program was closed', () => {
   });
 });
 
-it('says when an end was only seen, until an answer has its time', async () => {
+it('says if an end was only seen, until an answer has its time', async () => {
   const opened = start(storeFolder(onTestFinished));
   opened.answer(run('a'));
   opened.answer(run('a', { status: 'succeeded', mean: 0.5 }));
@@ -283,7 +283,7 @@ it('says when an end was only seen, until an answer has its time', async () => {
   await end(opened);
 });
 
-it('raises each thing once, however often it is seen, and again only once it was over', async () => {
+it('raises each event once, however often it is seen, and again only after it was over', async () => {
   const opened = start(storeFolder(onTestFinished));
   opened.answer(run('a'));
   const { inbox, statuses } = opened.workbench;
@@ -305,7 +305,7 @@ it('raises each thing once, however often it is seen, and again only once it was
   await end(opened);
 });
 
-it('neither reads nor redraws anything for a stall or alarm that is over, if there was none', async () => {
+it('neither reads nor redraws anything for a past stall or alarm, if there was none', async () => {
   const opened = start(storeFolder(onTestFinished));
   opened.answer(run('a'));
   const { inbox } = opened.workbench;
@@ -318,7 +318,7 @@ it('neither reads nor redraws anything for a stall or alarm that is over, if the
   await end(opened);
 });
 
-it('writes nothing for an answer that says the same again, however long its reason', async () => {
+it('writes nothing for an unchanged answer, however long its reason', async () => {
   const opened = start(storeFolder(onTestFinished));
   opened.answer(run('a'));
   const last = run('a', { status: 'failed', endTime: ago(60_000), reason: 'x'.repeat(5_000), done: 1 });
@@ -332,7 +332,7 @@ it('writes nothing for an answer that says the same again, however long its reas
   await end(opened);
 });
 
-it('has a second end of a resource, although the first was dismissed', async () => {
+it('has a second end of a resource, even if the first was dismissed', async () => {
   const opened = start(storeFolder(onTestFinished));
   const { workbench, answer, said } = opened;
   const endTime = ago(60_000);
@@ -351,7 +351,7 @@ it('has a second end of a resource, although the first was dismissed', async () 
   await end(opened);
 });
 
-it('forgets a stall once the run has ended or moves, also after a restart, so that a second one is shown', async () => {
+it('drops a stall once the run has ended or moves, even after a restart, so that a second one is shown', async () => {
   const path = storeFolder(onTestFinished);
   const first = start(path);
   first.answer(run('a'), run('b'));
@@ -375,7 +375,7 @@ it('forgets a stall once the run has ended or moves, also after a restart, so th
   await end(second);
 });
 
-it('is not away between slow polls, nor while polling is paused', () => {
+it('does not count slow polls or paused polling as absence', () => {
   const minuteMs = 60_000;
   const statuses = start(storeFolder(onTestFinished)).workbench.statuses;
   const inbox = new Inbox(() => RememberedStore.inMemory('test'), statuses, 5 * minuteMs);
@@ -388,7 +388,7 @@ it('is not away between slow polls, nor while polling is paused', () => {
   expect(inbox.absence).toEqual({ from: 75 * minuteMs, to: 90 * minuteMs + 1 });
 });
 
-it('is missed if it began in the absence, up to its end, and else is news', async () => {
+it('shows an alarm as missed if it began during the absence, up to its end, and otherwise as news', async () => {
   const opened = start(storeFolder(onTestFinished));
   opened.answer(run('a'));
   const { inbox, statuses } = opened.workbench;
@@ -406,7 +406,7 @@ it('is missed if it began in the absence, up to its end, and else is news', asyn
   await end(opened);
 });
 
-it('is not raised again by what was read before another process saw that it was over', () => {
+it('does not raise an alarm again from data older than the end that another process saw', () => {
   const path = storeFolder(onTestFinished);
   const raiseIn = ({ workbench, answer }: ReturnType<typeof start>, step: number) => {
     answer(run('a', { measured: heldOutMeans([{ step, held_out_reward: 0.1 }]) }));
@@ -420,7 +420,7 @@ it('is not raised again by what was read before another process saw that it was 
   expect(raiseIn(other, 40)).toBeDefined();
 });
 
-it('raises an alarm that began in repeated steps, although it is read past the old one (attack30 B3)', () => {
+it('raises an alarm that began in repeated steps, even if it is read past the old one (attack30 B3)', () => {
   const { workbench, answer } = start(storeFolder(onTestFinished));
   const { inbox, statuses } = workbench;
   const raise = (fromStep: number, step: number) => {
@@ -440,7 +440,7 @@ it('raises an alarm that began in repeated steps, although it is read past the o
   expect(raise(75, 90)).toBeUndefined();
 });
 
-it('has an alarm of a run that has ended', async () => {
+it('has an alarm of a completed run', async () => {
   const opened = start(storeFolder(onTestFinished));
   opened.answer(run('a'));
   opened.answer(run('a', { status: 'succeeded' }));
@@ -466,7 +466,7 @@ it('has an end that another command of benchtop saw first', async () => {
   await end(second);
 });
 
-it('keeps what poorer answers lack, such as those of a list to a command', async () => {
+it('keeps what shorter answers lack, such as those of a list to a command', async () => {
   const path = storeFolder(onTestFinished);
   const first = start(path);
   first.answer(run('a'));
@@ -486,7 +486,7 @@ it('keeps what poorer answers lack, such as those of a list to a command', async
   memory.close();
 });
 
-describe('the final held-out reward of an ended run (out32 A1)', () => {
+describe('the final held-out reward of a completed run (out32 A1)', () => {
   const meansUpTo = (last: number) =>
     heldOutMeans(
       [5, 10, 15, 20, 25, 30].flatMap(step =>
@@ -560,7 +560,7 @@ describe('the final held-out reward of an ended run (out32 A1)', () => {
 });
 
 it.each([[true], [false]])(
-  'has a deployment that failed while it was closed, after it was deployed (dismissed: %s)',
+  'has a deployment that failed while the program was closed, after it was deployed (dismissed: %s)',
   async isDismissed => {
     const path = storeFolder(onTestFinished);
     const endTime = ago(60_000);
@@ -587,7 +587,7 @@ it.each([[true], [false]])(
   },
 );
 
-it('tells what is new since one was away or looked, from all that is not dismissed, which can be restored', async () => {
+it('separates what is new since the last look from everything not dismissed, which can be restored', async () => {
   const path = storeFolder(onTestFinished);
   const first = start(path);
   first.answer(run('a'), run('b'), run('c'));
@@ -619,7 +619,7 @@ it('tells what is new since one was away or looked, from all that is not dismiss
   await end(third);
 });
 
-it('names no time that is not before all that is new (out27 B1)', async () => {
+it('names no time that is not before all new events (out27 B1)', async () => {
   const path = storeFolder(onTestFinished);
   const before = Date.now() - 1_000;
   const first = start(path);
@@ -636,7 +636,7 @@ it('names no time that is not before all that is new (out27 B1)', async () => {
 });
 
 it.each([['1970-01-01T00:00:00Z'], ['2999-01-01T00:00:00Z']])(
-  'has an end at a time that cannot be, %s, as of when it was seen',
+  'shows an end at an impossible time, %s, as of when it was seen',
   async endTime => {
     const path = storeFolder(onTestFinished);
     const begun = Date.now();

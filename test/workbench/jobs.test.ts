@@ -65,7 +65,7 @@ describe('a job', () => {
     await again;
   });
 
-  it('says why it ended early, and whether it was the user who stopped it', async () => {
+  it('says why it ended early, and whether the user stopped it', async () => {
     const failing = new Work('a', () => Promise.reject(new Error('refused')));
     await failing.run(async () => service);
     expect(failing.state).toEqual({ phase: 'failed', error: new Error('refused') });
@@ -84,7 +84,7 @@ describe('a job', () => {
     expect(connecting.state.phase).toBe('done');
   });
 
-  it('does nothing where nothing may be written', async () => {
+  it('does nothing in read-only mode', async () => {
     const work = vi.fn(async () => {});
     const requireWrites = () => {
       throw new Error('read-only');
@@ -94,7 +94,7 @@ describe('a job', () => {
     expect([job.state.error?.message, work.mock.calls.length]).toEqual(['read-only', 0]);
   });
 
-  it('tells of its changes ten times a second at most, the last of them included', async () => {
+  it('reports changes ten times a second at most, including the last', async () => {
     timed();
     const job = new Work('a');
     const told: string[] = [];
@@ -125,7 +125,7 @@ describe('a job', () => {
 });
 
 describe('the jobs of a program', () => {
-  it('are listed as they were added, each id once, and told of when they change or end', async () => {
+  it('are listed in the order they were added, each id once, with events when they change or end', async () => {
     timed();
     const jobs = new Jobs();
     const [told, ends] = [vi.fn(), vi.fn()];
@@ -147,7 +147,7 @@ describe('the jobs of a program', () => {
     expect(ends.mock.calls).toEqual([[b]]);
   });
 
-  it('are removed once they do not run', async () => {
+  it('are removed once they stop', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const jobs = new Jobs();
     const job = new Work('a', () => promise);

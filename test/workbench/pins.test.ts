@@ -21,7 +21,7 @@ it('pins, unpins, and says so', () => {
   expect([pins.toggle(pin), pins.toggle(pin)]).toEqual(['pinned', 'unpinned']);
 });
 
-it('takes in what another program pins and unpins, and reads nothing while nothing is written', () => {
+it('follows pins of another program, and reads nothing while nothing is written', () => {
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-pins-'));
   const [store, other] = [1, 2].map(() => RememberedStore.open(join(folder, 'remembered.db'), 'test'));
   onTestFinished(() => {
@@ -48,7 +48,7 @@ it('takes in what another program pins and unpins, and reads nothing while nothi
   expect([pins.list(), changed.mock.calls.length]).toEqual([[], 2]);
 });
 
-it('reads them once when they have changed, and keeps what it shows until they can be read', () => {
+it('reads pins once when they have changed, and keeps the old ones until they are readable', () => {
   const store = RememberedStore.inMemory('test');
   store.pin(pin);
   const pins = new Pins(() => store);
@@ -64,7 +64,7 @@ it('reads them once when they have changed, and keeps what it shows until they c
   expect([written.mock.calls.length, reads.mock.calls.length]).toEqual([3, 2]);
 });
 
-it('says if it could not be kept, and is as before', () => {
+it('says if a pin could not be saved, and is unchanged', () => {
   const store = RememberedStore.inMemory('test');
   const pins = new Pins(() => store);
   store.pin = () => false;

@@ -79,7 +79,7 @@ it('reads at once what failed before the service first started (B10)', async () 
   await eventually(() => expect(observer.getCurrentResult().data).toBe('read'));
 });
 
-it('still fails while it reads again what failed', async () => {
+it('still shows a failure while it reads again', async () => {
   const workbench = newWorkbench({ service: async () => fakeService() });
   const goOn = Promise.withResolvers<number>();
   const reads = [() => Promise.reject(new Error('refused')), () => goOn.promise];
@@ -99,7 +99,7 @@ it('still fails while it reads again what failed', async () => {
   await eventually(() => expect(workbench.fails(isRefused)).toBe(false));
 });
 
-it('reads what an upload has touched once it has ended, also after a failure', async () => {
+it('reads what an upload has changed once it has ended, even after a failure', async () => {
   const workbench = newWorkbench({ service: async () => fakeService() });
   let reads = 0;
   const options = { queryKey: datasetKeys.list, queryFn: () => (reads += 1), staleTime: Number.POSITIVE_INFINITY };
@@ -116,7 +116,7 @@ it('reads what an upload has touched once it has ended, also after a failure', a
   await eventually(() => expect(reads).toBe(2));
 });
 
-it('knows nothing any more of what the program has deleted', () => {
+it('forgets what the program has deleted', () => {
   const workbench = newWorkbench({ service: async () => fakeService() });
   onTestFinished(() => workbench.close());
   const run = { kind: 'run', id: 'evr_1' };
@@ -155,7 +155,7 @@ it('gives a line the record of its current status (attack35)', () => {
   expect(recordOfLine(workbench, { ...line, status: 'FAILED' })).toEqual(record);
 });
 
-it('recalls of a pinned run what it recalls of any that runs', () => {
+it('recalls the same for a pinned run as for any running one', () => {
   const remembered = RememberedStore.inMemory('test');
   const mean = { step: 2, reward: 0.5, samples: 8 };
   const measured = { last: mean, best: mean, curve: [], everySteps: 2, upTo: 2 };
@@ -180,7 +180,7 @@ it('unpins what is gone, but keeps the pin of another account, which still has i
   expect(workbench.pins.list()).toEqual([other]);
 });
 
-it('forgets the datasets that the whole list lacks', async () => {
+it('forgets datasets that the whole list lacks', async () => {
   const names = ['one', 'two', 'three'];
   let [listed, more] = [names, false];
   const service = fakeService({
@@ -207,7 +207,7 @@ it('forgets the datasets that the whole list lacks', async () => {
   expect(await seen()).toEqual(['two']);
 });
 
-it('follows how far training runs are, and forgets what a query said that is shown no more', async () => {
+it('follows the progress of training runs, and forgets the answers of a query that is no longer shown', async () => {
   const workbench = newWorkbench({ service: async () => fakeService() });
   onTestFinished(() => workbench.close());
   const said = (kind: string, done: number): Promise<unknown> => {
@@ -230,7 +230,7 @@ it('follows how far training runs are, and forgets what a query said that is sho
   expect(workbench.restarts.of('training_1')).toMatchObject({ from: 39, step: 30 });
 });
 
-it('sees that a training run restarted while the program was closed, but not where one query lags behind', async () => {
+it('notices that a training run restarted while the program was closed, but not from one lagging query', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   onTestFinished(() => void vi.useRealTimers());
   const path = storeFolder(onTestFinished);
@@ -257,7 +257,7 @@ it('sees that a training run restarted while the program was closed, but not whe
   expect(await session(['list', 32], ['progress', 33])).toEqual([]);
 });
 
-it('knows until a training run has recovered that it restarted, also if the program was closed meanwhile', async () => {
+it('remembers until a training run has recovered that it restarted, even across a restart of the program', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   onTestFinished(() => void vi.useRealTimers());
   const path = storeFolder(onTestFinished);
@@ -276,7 +276,7 @@ it('knows until a training run has recovered that it restarted, also if the prog
   expect([await session(40), await session(41)]).toEqual(['none', 'none']);
 });
 
-it('does not open what is remembered again once it is closed', () => {
+it('does not reopen the store once it is closed', () => {
   const remembered = vi.fn(() => RememberedStore.inMemory('test'));
   const workbench = newWorkbench({ service: async () => fakeService(), remembered });
   workbench.close();
@@ -284,7 +284,7 @@ it('does not open what is remembered again once it is closed', () => {
   expect(remembered).toHaveBeenCalledTimes(1);
 });
 
-it('closes what is remembered once no upload writes to it', async () => {
+it('closes the store once no upload writes to it', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const record = Promise.withResolvers<void>();

@@ -52,7 +52,7 @@ function stageOf(of = ofRun) {
   return { stage, reads: () => reads };
 }
 
-it('finds a line in every trajectory, counts by reward, and opens it in its fold', async () => {
+it('finds a line in every trajectory, counts by reward, and opens it unfolded', async () => {
   const { stage, reads } = stageOf();
   await stage.waitFor('task-0');
   await stage.type('//');
@@ -125,7 +125,7 @@ it('searches all trajectories from their list (R15)', async () => {
   stage.close();
 });
 
-it('keeps what was typed after // as an expression on the rows, if it ends like one', async () => {
+it('keeps a text after // as a regular expression on the rows, if it ends like one', async () => {
   const { stage } = stageOf();
   await stage.waitFor('task-0');
   await stage.type('//');
@@ -136,7 +136,7 @@ it('keeps what was typed after // as an expression on the rows, if it ends like 
   stage.close();
 });
 
-it('opens on a filtered list, too, and keeps the filter', async () => {
+it('opens on a filtered list too, and keeps the filter', async () => {
   const { stage } = stageOf();
   await stage.waitFor('1/12 ');
   await stage.type('/task-1\r');
@@ -150,7 +150,7 @@ it('opens on a filtered list, too, and keeps the filter', async () => {
   stage.close();
 });
 
-it('hands out the rows of a list while it is read, and at the end names those that are gone (B5)', async () => {
+it('returns the rows of a list while it is read, and finally those that are gone (B5)', async () => {
   const held = Promise.withResolvers<void>();
   const asked: unknown[] = [];
   const listed = { count: 12 };

@@ -95,7 +95,7 @@ const stageOf = (columns: number, rows: number, base?: string) =>
     rows,
   });
 
-it('has a line for each task, worst first, and says what the groups are', async () => {
+it('has a line for each task, worst first, and explains the groups', async () => {
   const stage = stageOf(200, 30);
   await stage.waitFor('3 tasks: 10 of 12 rollouts have a reward, 1 failed, 1 without a score');
   expect(stage.text()).toContain('2 of 3 groups teach nothing: 1 too easy, 1 too hard');
@@ -129,7 +129,7 @@ it('draws a failed rollout with a reward once, by its reward (out30 C1)', () => 
   expect(group && spread?.text?.(group)).toBe('▁█✗○');
 });
 
-it('counts every failed rollout, also one that has a reward', () => {
+it('counts every failed rollout, even one with a reward', () => {
   const rows = [{ reward: 1, error: 'broke off' }, { reward: null, error: 'broke off' }, { reward: 0 }];
   const tasks = groupsOf(
     rows.map((row, index) => ({ trajectory_id: `traj_${index}`, task_id: 'a', ...row })),
@@ -154,7 +154,7 @@ it('opens the rollouts of a task, worst first', async () => {
 it.each([
   [150, 30],
   [60, 15],
-])('shows the difference to another run, the largest loss first, at %i columns', async (columns, rows) => {
+])('shows the difference to another run, largest loss first, at %i columns', async (columns, rows) => {
   const stage = stageOf(columns, rows, 'base');
   await stage.waitFor('+1.00');
   await stage.waitFor('▸ never');
@@ -168,7 +168,7 @@ it('keeps a line with pass@k in a low pane (issue 19)', async () => {
   await stage.waitFor(text => text.includes('▸ never') && / pass@k {2}1 50% {2}2 66\.7% {2}4 50%/.test(text));
 });
 
-it('leads from a task compared with another run to its rollouts, with that of the other run beside each', async () => {
+it('opens the rollouts of a task compared with another run, with those of the other run beside them', async () => {
   forgetRows();
   const stage = stageOf(120, 24, 'base');
   await stage.waitFor(text => text.includes('3 tasks') && text.includes('+1.00'));
@@ -190,7 +190,7 @@ it('leads from a task compared with another run to its rollouts, with that of th
   await stage.waitFor('pairs traj_base_always_0 and traj_new_always_2');
 });
 
-it('leads from a task to the comparison there, and between the rollouts of both runs', async () => {
+it('opens the comparison of a task, and moves between the rollouts of both runs', async () => {
   forgetRows();
   const stage = stageOf(120, 24, 'base');
   await stage.waitFor(text => text.includes('3 tasks') && text.includes('+1.00'));
@@ -222,7 +222,7 @@ it('draws reward above length at any size', async () => {
   await stage.waitFor(text => /▸ \S/.test(text));
 });
 
-it('lists how the rollouts ended, and opens those of a class', async () => {
+it('lists how rollouts ended, and opens those of a class', async () => {
   const stage = openViewOnStage(OutcomesView, {
     place: { view: 'outcomes', scope: { run: 'new' } },
     service: async () => service,
@@ -237,7 +237,7 @@ it('lists how the rollouts ended, and opens those of a class', async () => {
   expect(stage.text()).toContain(' 1/1 ');
 });
 
-it('says above the tasks and below the classes that the rollouts are of two models (out30 B5)', async () => {
+it('says above the tasks and below the classes that the rollouts come from two models (out30 B5)', async () => {
   const rows = ['small', 'large', 'small'].map((model_id, index) => ({
     ...{ trajectory_id: `t${index}`, task_id: 'one', status: 'completed', reward: index, model_id, dataset_name: 'd' },
   }));
@@ -249,7 +249,7 @@ it('says above the tasks and below the classes that the rollouts are of two mode
   await openViewOnStage(OutcomesView, { ...open, place: { view: 'outcomes', scope } }).waitFor(words.slice(0, 60));
 });
 
-it('draws the rewards against the lengths, with the rank correlation', async () => {
+it('plots rewards against lengths, with the rank correlation', async () => {
   const stage = openViewOnStage(LengthsView, {
     place: { view: 'lengths', scope: { run: 'new' } },
     service: async () => service,
@@ -271,7 +271,7 @@ it('draws the rewards against the lengths, with the rank correlation', async () 
 it.each([
   [{ view: 'lengths' }, LengthsView],
   [{ view: 'rollouts', task: 'a' }, RolloutsView],
-] as const)('shows in %j of a file what belongs to the file', async (place, component) => {
+] as const)('shows in %j of a file only what a file has', async (place, component) => {
   const stored = {
     organization_id: 'org_1',
     gcs_blob_uri: 'local://datasets/a.json',
@@ -310,7 +310,7 @@ it.each([
   ['cancelled', '3 rollouts are not listed by the service: cancelled, or never run'],
   ['running', '3 rollouts are still to come'],
   ['weird', '3 rollouts are not listed by the service'],
-])('says what became of the unlisted rollouts of a %s run', async (status, words) => {
+])('says what happened to the unlisted rollouts of a %s run', async (status, words) => {
   const ofStatus = fakeService({
     getEvalRun: ({ params: { eval_run_id } }) => ({ eval_run_id, bench_id: 'b', status }),
     getEvalProgress: () => ({ status, total_rollouts: 15 }),
@@ -336,7 +336,7 @@ it.each([
 it.each([
   [3, '3 rollouts without a task not grouped', 'No rollout names its task'],
   [0, '', 'There are no rollouts'],
-])('says that of %i rollouts none names its task (B5)', async (count, words, empty) => {
+])('says that none of %i rollouts names its task (B5)', async (count, words, empty) => {
   const rows = Array.from({ length: count }, (_, index) => ({ trajectory_id: `traj_${index}`, reward: 1 }));
   const stage = openViewOnStage(TasksView, {
     place: { view: 'tasks', scope: { dataset: 'd' } },
@@ -348,7 +348,7 @@ it.each([
   expect(stage.text()).toContain(words);
 });
 
-it('draws the reward of a task over the steps of a training run, follows it, and takes some of the steps (B1)', async () => {
+it('plots the reward of a task over the steps of a training run, follows it, and limits the steps (B1)', async () => {
   const rows = Array.from({ length: 60 }, (_, step) =>
     ['fast', 'slow'].flatMap((task_id, task) =>
       [0, 1].map(index => ({

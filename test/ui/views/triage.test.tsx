@@ -37,7 +37,7 @@ async function openList(more: StageOptions = {}) {
   return { stage, notes, said };
 }
 
-it('changes only the flag or the note that was touched, of each marked row', async () => {
+it('changes only the edited flag or note, of each marked row', async () => {
   const { stage, notes, said } = await openList();
   for (const [index, text] of ['first finding', 'second finding', ''].entries())
     notes.say(of.slice(index, index + 1), { text, flag: index === 1 ? 'gamed' : '' });
@@ -62,7 +62,7 @@ it('changes only the flag or the note that was touched, of each marked row', asy
   expect(said()).toEqual([1, 2, 3].map(() => ['bad', 'of all']));
 });
 
-it('removes a note whose text is emptied, of one row and of marked ones (A1)', async () => {
+it('removes a note with an emptied text, of one row and of marked ones (A1)', async () => {
   const { stage, notes, said } = await openList();
   notes.say(of, { text: 'first note' });
   await stage.press("'");
@@ -91,7 +91,7 @@ it('refuses flags and notes at once if there is no file for them (A2)', async ()
   expect(said()).toEqual([undefined, undefined, undefined]);
 });
 
-it('keeps what was typed if it cannot be saved (A2)', async () => {
+it('keeps the typed text if it cannot be saved (A2)', async () => {
   const remembered = RememberedStore.inMemory('test');
   const { stage, said } = await openList({ remembered: () => remembered });
   await stage.press("'");
@@ -116,7 +116,7 @@ it('says on how many of the marked rows a flag replaces another (C2)', async () 
   expect(said().map(each => each?.[0])).toEqual(['bad', 'bad', 'bad']);
 });
 
-it('marks a row that has only a note, and counts rows that people flag differently (out31 C5, C13)', async () => {
+it('marks a row that has only a note, and counts rows flagged differently by two people (out31 C5, C13)', async () => {
   const { stage, notes } = await openList({ columns: 80 });
   notes.say(of.slice(1, 2), { text: 'why' });
   await stage.waitFor(text => /FLAG(.*\n)*.*two +note /.test(text));
@@ -130,7 +130,7 @@ it('marks a row that has only a note, and counts rows that people flag different
   );
 });
 
-it('begins with what is saved at that moment', async () => {
+it('starts with what is saved at that moment', async () => {
   const { stage, notes, said } = await openList();
   stage.workbench.remembered.notes.change([{ ...of[0], message: 0, author: notes.author } as never], { text: 'shell' });
   await stage.press("'");
@@ -159,7 +159,7 @@ it('asks before it replaces what was saved elsewhere since the window opened', a
   expect(said()[0]).toEqual(['', 'mine']);
 });
 
-it('shows the note of a message before it is changed, and moves what was typed to one without a note', async () => {
+it('shows the note of a message before editing, and moves typed text to one without a note', async () => {
   const stage = openViewOnStage(TrajectoryView, {
     place: { view: 'record', resource: 'trajectories', id: 'traj_0' },
     service: async () => service,
@@ -199,7 +199,7 @@ it('shows the note of a message before it is changed, and moves what was typed t
   ]);
 });
 
-it('takes a note on any message on the screen, also where the whole transcript fits', async () => {
+it('takes a note on any message on screen, even if the whole transcript fits', async () => {
   const messages = ['system', 'user', 'assistant'].map(role => ({ role, content: `said by ${role}` }));
   const stage = openViewOnStage(TrajectoryView, {
     place: { view: 'record', resource: 'trajectories', id: 'traj_0' },
@@ -218,7 +218,7 @@ it('takes a note on any message on the screen, also where the whole transcript f
   expect(stage.workbench.notes.own({ id: 'traj_0', message: 3 })?.text).toBe('> said by assistant\nwrong');
 });
 
-it('flags rows on a digit, filters and counts by flag, takes it back, and keeps a note', async () => {
+it('flags rows on a digit, filters and counts by flag, undoes it, and keeps a note', async () => {
   const { stage } = await openList();
   await stage.press('3');
   await stage.waitFor('flagged: 1 gamed of the 3 rows read');
@@ -243,7 +243,7 @@ it('flags rows on a digit, filters and counts by flag, takes it back, and keeps 
   stage.close();
 });
 
-it('takes a digit before another or before G for a number, which flags nothing (B6)', async () => {
+it('takes a digit before another or before G as a number, which flags nothing (B6)', async () => {
   const { stage, said } = await openList();
   await stage.press('4');
   await stage.waitFor('Flagged grader broken: 0 undoes it');
@@ -263,7 +263,7 @@ it('takes a digit before another or before G for a number, which flags nothing (
   expect(said().map(each => each?.[0])).toEqual(['grader broken', undefined, undefined]);
 });
 
-it('goes to a step by a number before G (B6)', async () => {
+it('goes to a step by number before G (B6)', async () => {
   const steps = Array.from({ length: 40 }, (_, step_index) => ({
     ...{ step_index, messages: [{ role: 'user', content: `at ${step_index}\n${'more\n'.repeat(5)}` }] },
   }));
@@ -279,7 +279,7 @@ it('goes to a step by a number before G (B6)', async () => {
   expect(stage.workbench.notes.own({ id: 'traj_0' })).toBeUndefined();
 });
 
-it('shows a note on a message at this message, with its number', async () => {
+it('shows a note on a message below that message, with its number', async () => {
   const stage = openViewOnStage(TrajectoryView, {
     place: { view: 'record', resource: 'trajectories', id: 'traj_0', label: 'one' },
     service: async () => service,

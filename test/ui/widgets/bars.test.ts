@@ -17,7 +17,7 @@ describe('bars', () => {
     expect(bar(-1, 4, theme)).toBe('    ');
   });
 
-  it('show progress on a track, also in ASCII', () => {
+  it('show progress on a track, in ASCII too', () => {
     expect(progressBar(0.25, 8, theme)).toBe('██░░░░░░');
     expect(progressBar(0.25, 8, ascii)).toBe('##......');
   });
@@ -39,7 +39,7 @@ describe('bars', () => {
     expect(sparkline([0, undefined, 2], 8)).toBe('▁ █');
   });
 
-  it('draw a flat curve flat, wherever it lies, and noise no larger than it is', () => {
+  it('draw a flat curve flat, at any value, and noise no larger than it is', () => {
     expect(sparkline([1, 1, 1], 8)).toBe('███');
     expect(sparkline([0, 0], 8)).toBe('▁▁');
     expect(sparkline([1, 0.999, 1, 0.998], 8)).toBe('████');
@@ -48,7 +48,7 @@ describe('bars', () => {
 });
 
 describe('statuses', () => {
-  it('are known in either case, and shown unchanged if they are not', () => {
+  it('are recognised in either case, and shown unchanged if unknown', () => {
     expect([statusMeaning('DEPLOYED'), statusMeaning('cancel_signaled'), statusMeaning('hibernating')]).toEqual([
       'success',
       'stopping',

@@ -55,12 +55,12 @@ describe('edit', () => {
     expect(keys(before, many, ...names)).toBe(after);
   });
 
-  it('leaves the keys that mean nothing to it', () => {
+  it('ignores keys without a meaning', () => {
     expect(edit(editStateOf('a'), { name: 'tab', text: '' }, one)).toBeUndefined();
     expect(edit(editStateOf('a'), { name: 'up', text: '' }, one)).toBeUndefined();
   });
 
-  it('knows which keys are for a field, whatever it holds', () => {
+  it('knows which keys belong to a field, whatever it holds', () => {
     const taken = (options: { multiline: boolean }, ...names: string[]) =>
       names.filter(name => fieldHandlers(options, () => {}).field.takes(pressOf(name)));
     expect(
@@ -69,19 +69,19 @@ describe('edit', () => {
     expect(taken({ multiline: true }, 'up', 'alt-enter', 'enter')).toEqual(['up', 'alt-enter']);
   });
 
-  it('flattens a paste into one line, keeps its lines if there are several, and never takes a control character', () => {
+  it('joins a paste into one line, keeps its lines in a text area, and drops control characters', () => {
     expect(textOf(insert(editStateOf(''), 'a\r\nb\u001b[31mc', one))).toBe('a bc');
     expect(textOf(insert(editStateOf(''), 'a\r\nb', many))).toBe('a\nb');
   });
 });
 
 describe('lineView', () => {
-  it('scrolls sideways so that the cursor is always seen', () => {
+  it('scrolls sideways to keep the cursor visible', () => {
     expect(lineView(editStateOf('abcdef'), 4)).toEqual({ lines: ['def '], cursor: { x: 3, y: 0 } });
     expect(lineView({ ...editStateOf('abcdef'), cursor: 0 }, 4)).toEqual({ lines: ['abcd'], cursor: { x: 0, y: 0 } });
   });
 
-  it('shows a very long paste at once, wherever the cursor is in it', { timeout: 20_000 }, () => {
+  it('shows a very long paste quickly, wherever the cursor is', { timeout: 20_000 }, () => {
     const state = insert(editStateOf('start '), 'pasted '.repeat(30_000), one);
     expect(lineView(state, 10)).toEqual({ lines: ['d pasted  '], cursor: { x: 9, y: 0 } });
     expect(lineView({ ...state, cursor: 0 }, 10)).toEqual({ lines: ['start past'], cursor: { x: 0, y: 0 } });
@@ -89,7 +89,7 @@ describe('lineView', () => {
     expect(lineView(typed, 10).lines).toEqual([' after it ']);
   });
 
-  it('masks what must not be read', () => {
+  it('masks secrets', () => {
     expect(lineView(editStateOf('key'), 6, true).lines).toEqual(['•••   ']);
   });
 });
@@ -104,12 +104,12 @@ describe('areaView', () => {
     expect(areaView({ ...editStateOf('a\nb\nc'), cursor: 0 }, 4, 2).lines).toEqual(['a   ', 'b   ']);
   });
 
-  it('gives the cursor a line of its own behind a full one', () => {
+  it('gives the cursor its own line after a full one', () => {
     expect(areaView(editStateOf('abcd'), 4, 3).cursor).toEqual({ x: 0, y: 1 });
   });
 });
 
-it('has its initial text exactly until it is changed, and says that it was (B2)', () => {
+it('keeps its initial text exactly until it is changed, and reports the change (B2)', () => {
   const original = 'a\tb\u200b\r\n';
   const typed = (...presses: readonly (readonly [name: string, text?: string])[]) =>
     presses.reduce<EditState>(

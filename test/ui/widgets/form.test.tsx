@@ -33,7 +33,7 @@ const play = (...actions: FormAction[]) =>
   actions.reduce((state, action) => formReducer(state, action, fields), initialFormState(fields));
 
 describe('formReducer', () => {
-  it('chooses, types and goes round', () => {
+  it('picks, types and wraps around', () => {
     const state = play(
       { kind: 'choose', by: -1 },
       { kind: 'focus', by: 1 },
@@ -45,7 +45,7 @@ describe('formReducer', () => {
     expect(state.focus).toBe(0);
   });
 
-  it('finds an option by typing, at its beginning or inside', () => {
+  it('finds an option by typing its start or a part', () => {
     const type = (...texts: string[]) =>
       formValues(play(...texts.map(text => ({ kind: 'press', press: { name: text, text } }) as const)), fields)[
         'model'
@@ -56,7 +56,7 @@ describe('formReducer', () => {
     expect(type('t', 'z')).toBe('b/two');
   });
 
-  it('does not take an earlier choice for a text that no option has', () => {
+  it('does not use an earlier choice for a text that no option has', () => {
     const press = (text: string) => ({ kind: 'press', press: { name: text, text } }) as const;
     const state = play(...[...'tzq'].map(press));
     expect(formErrors(state, fields).get('model')).toBe('There is no “tzq” here');
@@ -67,7 +67,7 @@ describe('formReducer', () => {
     expect(formErrors(mended, fields).get('model')).toBeUndefined();
   });
 
-  it('names what is wrong and goes there', () => {
+  it('names the error and moves there', () => {
     const state = play({ kind: 'focus-error' });
     expect(state.focus).toBe(1);
     expect([...formErrors(state, fields)]).toEqual([['display_name', 'Give it a name']]);
@@ -89,13 +89,13 @@ describe('a list', () => {
   const playOn = (...actions: FormAction[]) =>
     actions.reduce((state, action) => formReducer(state, action, three), initialFormState(three));
 
-  it('keeps its choice by value while options come and go', () => {
+  it('keeps its choice by value while options change', () => {
     const state = playOn({ kind: 'choose', by: 1 });
     expect(formValues(state, list(['40', '30', '20']))).toEqual({ step: 'id 20' });
     expect(formValues(playOn(type('2'), type('0')), three)).toEqual({ step: 'id 20' });
   });
 
-  it('takes a name in full, also of an option that comes later, and a text that is none', () => {
+  it('accepts a full name, even of an option that comes later, and refuses an unknown text', () => {
     expect(formValues(playOn(type('run@10')), three)).toEqual({ step: 'id 10' });
     const later = playOn(type('run'), type('@40'));
     expect(formValues(later, three)).toEqual({ step: 'run@40' });
@@ -119,7 +119,7 @@ function Teas({ onSubmit }: Pick<FormProps, 'onSubmit'>) {
 }
 
 describe('Form', () => {
-  it('checks as one types, refuses to send what is wrong, and sends what is right', async () => {
+  it('checks while typing, refuses to send errors, and sends valid values', async () => {
     const sent = vi.fn();
     const { stdin, lastFrame, unmount } = render(
       <KeyRouter>

@@ -17,7 +17,7 @@ function open(limit?: number) {
 }
 
 describe('Menu', () => {
-  it('takes every key of one read, and chooses what it came to', async () => {
+  it('takes every key of one read, and runs the last selected item', async () => {
     const { stdin, chosen, marked, unmount } = open();
     await Promise.resolve();
     expect(marked()).toBe('one');
@@ -27,7 +27,7 @@ describe('Menu', () => {
     unmount();
   });
 
-  it('shows the choice also if there are fewer lines than choices', async () => {
+  it('shows the selection even if there are fewer lines than items', async () => {
     const { stdin, marked, lastFrame, unmount } = open(2);
     await Promise.resolve();
     stdin.write('jjj');
@@ -36,20 +36,20 @@ describe('Menu', () => {
     unmount();
   });
 
-  it('goes round at both ends', () => {
+  it('wraps around at both ends', () => {
     const keys = ['a', 'b', 'c', 'd'];
     expect(menuReducer({ index: 0 }, { by: -1, keys })).toEqual({ index: 3, key: 'd' });
     expect(menuReducer({ index: 3, key: 'd' }, { by: 1, keys })).toEqual({ index: 0, key: 'a' });
     expect(menuReducer({ index: 0 }, { by: 1, keys: [] })).toEqual({ index: 0 });
   });
 
-  it('goes by pages, and to the ends, without going round', () => {
+  it('moves by pages, and to the ends, without wrapping around', () => {
     const keys = ['a', 'b', 'c', 'd'];
     const to = (by: number) => menuReducer({ index: 1, key: 'b' }, { by, keys }).key;
     expect([2, 3, -2, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY].map(to)).toEqual(['d', 'd', 'a', 'd', 'a']);
   });
 
-  it('stays on its item as others come and go', async () => {
+  it('stays on its item when others come and go', async () => {
     const chosen: number[] = [];
     const menu = (labels: readonly string[]) => (
       <KeyRouter>

@@ -32,7 +32,7 @@ describe('scrollReducer', () => {
     expect(play({ kind: 'by', lines: -5 })).toBe(initialScrollState);
   });
 
-  it('jumps from where the jump before it has led, and stays at the ends or wraps (R9)', () => {
+  it('jumps from the end of the previous jump, and stays at the ends or wraps around (R9)', () => {
     const jump = (by: number, wraps = false): ScrollAction => ({
       kind: 'jump',
       places: [5, 20, 40, 99],
@@ -48,7 +48,7 @@ describe('scrollReducer', () => {
     expect(play({ kind: 'jump', places: [], by: 1, before: 0, wraps: true })).toBe(initialScrollState);
   });
 
-  it('goes to the matches in turn, both ways and round', () => {
+  it('goes to matches in turn, both ways and around', () => {
     const found = play({ kind: 'search', query: 'seven' });
     expect([found.match, offset(found)]).toEqual([7, 0]);
     const second = scrollReducer(found, { kind: 'next', direction: 1 }, around);
@@ -58,7 +58,7 @@ describe('scrollReducer', () => {
     expect(scrollReducer(back, { kind: 'next', direction: 1 }, around).match).toBe(7);
   });
 
-  it('counts the matches and says which one is shown', () => {
+  it('counts the matches and says which is current', () => {
     let state = play({ kind: 'search', query: 'seven' });
     const words = () => formatMatch(state, around.find(state.query));
     expect(words()).toBe('1/10');
@@ -75,7 +75,7 @@ describe('scrollReducer', () => {
     expect([state.match, offset(state)]).toEqual([undefined, 5]);
   });
 
-  it('shows a place with what comes before it, also where the end of the text is near', () => {
+  it('shows a place with its context before it, even near the end of the text', () => {
     const state = play({ kind: 'show', place: 50, before: 3 });
     expect(offset(state)).toBe(47);
     const near = play({ kind: 'show', place: 97, before: 3 });
@@ -83,12 +83,12 @@ describe('scrollReducer', () => {
     expect(offset(scrollReducer(state, { kind: 'by', lines: 1 }, around))).toBe(48);
   });
 
-  it('returns into a text that became shorter', () => {
+  it('returns to a text that has shrunk', () => {
     const state = scrollReducer(play({ kind: 'bottom' }), { kind: 'by', lines: -1 }, { ...around, lineCount: 20 });
     expect(offset(state, { ...around, lineCount: 20 })).toBe(9);
   });
 
-  it('stays at its place in the text when the lines are others', () => {
+  it('stays at its place in the text when the lines change', () => {
     const state = play({ kind: 'by', lines: 40 });
     // Wrapped at half the width, every line is two.
     const narrow = { ...around, lineCount: 200, placeAt: (line: number) => line / 2 };
@@ -97,7 +97,7 @@ describe('scrollReducer', () => {
     expect([offset(further, narrow), offset(further)]).toEqual([81, 40]);
   });
 
-  it('finds what is folded away, and shows it once it is open', () => {
+  it('finds folded text, and shows it once unfolded', () => {
     // Lines 20 to 79 are folded behind line 20.
     const folded: ScrollSurroundings = {
       ...around,
@@ -114,7 +114,7 @@ describe('scrollReducer', () => {
     expect(offset(third)).toBe(24);
   });
 
-  it('goes to where a match is in a line that is wrapped', () => {
+  it('goes to a match within a wrapped line', () => {
     const long = [{ text: `${'x'.repeat(500)} needle`, place: 0 }];
     const state = scrollReducer(
       initialScrollState,
@@ -124,7 +124,7 @@ describe('scrollReducer', () => {
     expect(state.match).toBe(501);
   });
 
-  it('says where one is', () => {
+  it('reports the place of a match', () => {
     expect(formatPosition(play(), around)).toBe('top');
     expect(formatPosition(play({ kind: 'by', lines: 45 }), around)).toBe('50%');
     expect(formatPosition(play({ kind: 'bottom' }), around)).toBe('end');

@@ -4,7 +4,7 @@ import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
 
 const { styles } = createTheme();
 
-it('colours keys, strings and other values, and leaves the text as it is', () => {
+it('colours keys, strings and other values, without changing the text', () => {
   const { accent, success, code } = styles;
   expect(jsonLine('  "a\\"b": "text",', styles)).toBe(`  ${accent('"a\\"b"')}: ${success('"text"')},`);
   expect(jsonLine('"n": -1.5e3', styles)).toBe(`${accent('"n"')}: ${code('-1.5e3')}`);
@@ -15,7 +15,7 @@ it('colours keys, strings and other values, and leaves the text as it is', () =>
   expect(jsonLine('"a": "b"', plain)).toBe('"a": "b"');
 });
 
-it('colours the lines of a difference by their marks', () => {
+it('colours the lines of a diff by their marks', () => {
   const found = ['@@ -1 +1 @@', '+new', '-old', ' same'].map(line => differenceStyle(line, styles));
   expect(found).toEqual([styles.accent, styles.success, styles.danger, undefined]);
 });

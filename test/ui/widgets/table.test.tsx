@@ -43,7 +43,7 @@ const idOf = (row: Run) => row.id;
 const runs = (count: number): Run[] =>
   Array.from({ length: count }, (_, index) => ({ id: `r${index}`, name: `run ${index}`, mean: index / 10 }));
 
-it('cuts a text where its column says, by default in its middle', () => {
+it('cuts a text as its column says, by default in the middle', () => {
   const slug = 'benchtop/tutor-base';
   const cut = (cutAt?: 'start' | 'end') => {
     const column: Column<Run> = { id: 'model', title: 'MODEL', width: 12, value: () => slug, ...(cutAt && { cutAt }) };
@@ -57,7 +57,7 @@ it('cuts a text where its column says, by default in its middle', () => {
   expect(cut('start')).toContain('…/tutor-base');
 });
 
-it('cuts a title at its end, unless another one begins as it does', () => {
+it('cuts a title at its end, unless another one starts alike', () => {
   const header = (...titles: readonly string[]): string => {
     const fitted = titles.map(title => ({ column: { id: title, title, width: 7, value: () => '' }, width: 7 }));
     return stripVTControlCharacters(headerText(fitted, undefined, createTheme()));
@@ -81,7 +81,7 @@ it('shows names that differ in their middle differently', () => {
   ]);
 });
 
-it('writes a status in words, and finds it in either spelling', () => {
+it('shows a status in words, and finds it in either spelling', () => {
   interface Job {
     readonly id: string;
     readonly status: string;
@@ -101,14 +101,14 @@ describe('fitColumns', () => {
   const widths = (room: number, choice = {}) =>
     fitColumns(columns, room, choice).map(({ column, width }) => [column.id, width]);
 
-  it('shares spare room out to the columns that grow', () => {
+  it('distributes spare room to columns that grow', () => {
     expect(widths(20)).toEqual([
       ['name', 12],
       ['mean', 6],
     ]);
   });
 
-  it('brings wide columns in if there is room, and drops columns from the right if there is not', () => {
+  it('adds wide columns if there is room, and drops columns from the right if there is not', () => {
     expect(widths(60)).toEqual([
       ['name', 30],
       ['mean', 6],
@@ -118,7 +118,7 @@ describe('fitColumns', () => {
     expect(widths(3)).toEqual([['name', 3]]);
   });
 
-  it('follows what the user chose', () => {
+  it('follows the choice of the user', () => {
     expect(widths(60, { note: { shown: false } }).map(([id]) => id)).toEqual(['name', 'mean']);
     expect(widths(30, { note: { shown: true }, mean: { shown: false } }).map(([id]) => id)).toEqual(['name', 'note']);
   });
@@ -140,13 +140,13 @@ describe('fitColumns with rows', () => {
   const widths = (rows: readonly Run[], widest?: WidestTexts) =>
     fitColumns(optional, 60, {}, rows, widest).map(({ column, width }) => [column.id, width]);
 
-  it('leaves out an optional column while names need its room', () => {
+  it('leaves out an optional column if names need its room', () => {
     const [short, long] = [row('m', 'short'), row('m'.repeat(20), 'n'.repeat(34))];
     expect(widths([short]).map(([id]) => id)).toEqual(['name', 'model', 'n']);
     expect(widths([long]).map(([id]) => id)).toEqual(['name', 'model']);
   });
 
-  it('leaves out a time while a short name needs its room, where a column decides', () => {
+  it('leaves out a time if a short name needs its room, and a column decides', () => {
     const started: Column<Run> = { id: 'started', title: 'STARTED', width: 8, time: 'instant', value: () => 1 };
     const best: Column<Run> = { id: 'best', title: 'BEST', width: 5, wide: true, decides: 1, value: () => 1 };
     const [name, ...others] = optional;
@@ -158,7 +158,7 @@ describe('fitColumns with rows', () => {
     expect(ids('n'.repeat(16))).toEqual(['name', 'model']);
   });
 
-  it('shows a column only beside the one that it explains', () => {
+  it('shows a column only beside the one it explains', () => {
     const [name, ...others] = optional;
     const best: Column<Run> = { id: 'best', title: 'BEST', width: 9, wide: true, decides: 1, value: () => 1 };
     const at: Column<Run> = { id: 'at', title: 'AT', width: 2, wide: true, decides: 2, beside: 'best', value: () => 1 };
@@ -177,7 +177,7 @@ describe('fitColumns with rows', () => {
     expect(ids([row('m', 'short')], { checkpoint: { shown: true } })).toContain('checkpoint');
   });
 
-  it('gives room to what would be cut before it gives more to what fits', () => {
+  it('gives room to what would be cut before what already fits', () => {
     const [name, model] = widths([row('m'.repeat(10), 'n'.repeat(48))]);
     expect([name, model]).toEqual([
       ['name', 48],
@@ -185,7 +185,7 @@ describe('fitColumns with rows', () => {
     ]);
   });
 
-  it('shows no column without a text in any row, unless it was chosen', () => {
+  it('shows no column without a text in any row, unless chosen', () => {
     const long = { id: 'r', name: 'a name of twenty-one', mean: undefined };
     const ids = (rows: readonly Run[]) =>
       fitColumns(columns, 24, {}, rows).map(({ column, width }) => [column.id, width]);
@@ -230,7 +230,7 @@ describe('createArrange', () => {
   const names = (rows: readonly Run[], arrangement: Partial<Arrangement>) =>
     arrange(rows, { ...plain, ...arrangement }).rows.map(row => row.name);
 
-  it('sorts numbers by size, texts naturally, and what is missing last', () => {
+  it('sorts numbers by size, texts naturally, and missing values last', () => {
     const rows: Run[] = [
       { id: '1', name: 'run 10', mean: undefined },
       { id: '2', name: 'run 9', mean: 2 },
@@ -241,7 +241,7 @@ describe('createArrange', () => {
     expect(names(rows, { sort: { column: 'mean', descending: false } })).toEqual(['run 9', 'Run 1', 'run 10']);
   });
 
-  it('filters in every language of the filter, and says what is wrong with one', () => {
+  it('filters in every filter syntax, and names errors', () => {
     const rows = runs(30);
     expect(names(rows, { filter: '"run 2"' })).toHaveLength(11);
     expect(names(rows, { filter: '2 run' })).toHaveLength(12);
@@ -252,7 +252,7 @@ describe('createArrange', () => {
     expect(arrange(rows, { ...plain, filter: '/(/' })).toMatchObject({ filter: undefined, notice: expect.any(String) });
   });
 
-  it('finds the same by narrowing as from the start', () => {
+  it('finds the same by narrowing as from scratch', () => {
     const rows = runs(300);
     const stepwise = ['r', 'run 1', 'run 12'].map(filter => names(rows, { filter })).at(-1);
     expect(stepwise).toEqual(
@@ -260,7 +260,7 @@ describe('createArrange', () => {
     );
   });
 
-  it('does not read the ages of the rows to filter them', () => {
+  it('does not format the ages of rows to filter them', () => {
     const times = new Set<string>();
     const aged = timeColumn<Run>('made', 'MADE', row => {
       times.add(row.id);
@@ -272,7 +272,7 @@ describe('createArrange', () => {
     expect(times.size).toBe(0);
   });
 
-  it('answers the same object while nothing changes', () => {
+  it('returns the same object while nothing changes', () => {
     const rows = runs(5);
     expect(arrange(rows, plain)).toBe(arrange(rows, plain));
   });
@@ -299,7 +299,7 @@ describe('sortRows', () => {
     ['texts', words],
     ['numbers', cells.filter(cell => typeof cell !== 'string')],
     ['texts, some missing', [...words, undefined]],
-  ])('orders %s as comparing each pair does, and leaves equal ones as they were', (_name, from) => {
+  ])('orders %s like a comparison of each pair, and keeps equal ones in order', (_name, from) => {
     for (const descending of [false, true]) {
       const rows = sample(from);
       const known = (cell: Cell): Cell => (Number.isNaN(cell) ? undefined : cell);
@@ -308,7 +308,7 @@ describe('sortRows', () => {
     }
   });
 
-  it('loses no row, whatever the values are', () => {
+  it('loses no row, for any values', () => {
     const rows = sample(cells);
     expect(new Set(sortRows(rows, row => row.cell, true))).toEqual(new Set(rows));
     expect(sortRows([], () => 1, false)).toEqual([]);
@@ -345,7 +345,7 @@ describe('tableReducer', () => {
     expect(seen(play(initialTableState, rows, { kind: 'page', pages: 1 }), rows)[0]).toBe('r9');
   });
 
-  it('moves neither the cursor nor its row when rows come and go', () => {
+  it('keeps the cursor and its row when rows come and go', () => {
     const state = play(initialTableState, rows, { kind: 'move', by: 20 }, { kind: 'move', by: -3 });
     expect(seen(state, rows)).toEqual(['r17', 6]);
     const more = [...runs(5).map(run => ({ ...run, id: `new ${run.id}` })), ...rows];
@@ -354,7 +354,7 @@ describe('tableReducer', () => {
     expect(seen(state, fewer)[0]).toBe('r18');
   });
 
-  it('goes on showing the first row above a cursor that stays on its row, where that is asked for', () => {
+  it('keeps showing the first row above a cursor that stays on its row, on request', () => {
     const more = (count: number) => [...runs(count).map(run => ({ ...run, id: `new ${run.id}` })), ...rows];
     const near = play(initialTableState, rows, { kind: 'move', by: 2 });
     expect(seen(near, more(5), true)).toEqual(['r2', 7]);
@@ -368,14 +368,14 @@ describe('tableReducer', () => {
     expect(seen(initialTableState, more)).toEqual(['new', 0]);
   });
 
-  it('keeps the row through sorting, and through a filter that it passes', () => {
+  it('keeps the row through sorting, and through a filter that matches it', () => {
     const state = play(initialTableState, rows, { kind: 'move', by: 42 });
     expect(seen(play(state, rows, { kind: 'reverse', columns }), rows)[0]).toBe('r42');
     expect(seen(play(state, rows, { kind: 'filter', filter: 'run 4' }), rows)[0]).toBe('r42');
     expect(seen(play(state, rows, { kind: 'filter', filter: 'run 7' }), rows)).toEqual(['r7', 0]);
   });
 
-  it('shows the first rows of a new order to a cursor on the first row', () => {
+  it('shows the first rows of a new order if the cursor is on the first row', () => {
     const best = { column: 'mean', descending: true };
     const first = play(initialTableState, rows, { kind: 'select', id: 'r0' });
     const sorted = play(first, rows, { kind: 'choose-columns', choice: {}, sort: best });
@@ -384,7 +384,7 @@ describe('tableReducer', () => {
     expect(moved.cursorId).toBe('r1');
   });
 
-  it('sorts by the next column and after the last by none, with the best first where higher is better', () => {
+  it('sorts by the next column and after the last by none, with the best first if higher is better', () => {
     const next = { kind: 'sort-next' as const, columns: [{ id: 'name' }, { id: 'mean', bestFirst: true }] };
     const sorts = [1, 2, 3].map(
       times => play(initialTableState, rows, ...Array.from({ length: times }, () => next)).sort,
@@ -394,7 +394,7 @@ describe('tableReducer', () => {
     expect(reversed.sort).toEqual({ column: 'mean', descending: false });
   });
 
-  it('marks and moves to the next', () => {
+  it('marks a row and moves to the next', () => {
     const state = play(initialTableState, rows, { kind: 'toggle-mark' }, { kind: 'toggle-mark' });
     expect([[...state.marks], seen(state, rows)[0]]).toEqual([['r0', 'r1'], 'r2']);
     // Esc undoes the last input: the filter, then the marks.
@@ -404,7 +404,7 @@ describe('tableReducer', () => {
     expect(play(cleared, rows, { kind: 'escape' }).marks.size).toBe(0);
   });
 
-  it('survives an empty table', () => {
+  it('handles an empty table', () => {
     const state = play(initialTableState, [], { kind: 'move', by: 1 }, { kind: 'bottom' }, { kind: 'toggle-mark' });
     expect(seen(state, [])).toEqual([undefined, -1]);
   });
@@ -437,7 +437,7 @@ describe('TableView', () => {
     );
   const plain = (frame: string | undefined) => (frame ?? '').replace(/\u001b\[[\d;]*m/g, '');
 
-  it('moves 100 rows for 100 keys of one read, then opens the row it came to', async () => {
+  it('moves 100 rows for 100 keys of one read, then opens the last one', async () => {
     opened.length = 0;
     const { stdin, lastFrame, unmount } = open(500);
     stdin.write(`${'j'.repeat(100)}`);
@@ -448,7 +448,7 @@ describe('TableView', () => {
     unmount();
   });
 
-  it('filters as it is typed, keeps the filter on enter and gives it up on escape', async () => {
+  it('filters while typing, keeps the filter on enter and drops it on escape', async () => {
     const { stdin, lastFrame, unmount } = open(500);
     stdin.write('/"run 49"\r');
     await eventually(() => expect(plain(lastFrame())).toContain('/"run 49" '));
@@ -460,7 +460,7 @@ describe('TableView', () => {
     unmount();
   });
 
-  it('names what a filter finds in the row under the cursor where no cell shows it (out29 C5)', async () => {
+  it('names what a filter matches in the row under the cursor if no cell shows it (out29 C5)', async () => {
     const id: Column<Run> = { id: 'id', title: 'ID', width: 5, hidden: true, value: idOf };
     function Ids() {
       const [rows] = useState(() => runs(20));
@@ -483,7 +483,7 @@ describe('TableView', () => {
     unmount();
   });
 
-  it('shows the whole error of a filter, below the rows, while it is typed and after', async () => {
+  it('shows the whole error of a filter, below the rows, while typing and after', async () => {
     const { stdin, lastFrame, unmount } = open(500);
     const text = () => plain(lastFrame()).replace(/\s+/g, ' ');
     const error =
@@ -498,7 +498,7 @@ describe('TableView', () => {
     unmount();
   });
 
-  it('goes to the end of the list that the rows come from by the time the rest is read', async () => {
+  it('goes to the end of the list behind the rows once the rest is read', async () => {
     const plainRows = runs(10);
     const ordered = plainRows.toReversed();
     const stopped = Promise.withResolvers<void>();
@@ -530,7 +530,7 @@ describe('TableView', () => {
     unmount();
   });
 
-  it('reads the texts of many rows before a filter is typed', async () => {
+  it('prepares the texts of many rows before a filter is typed', async () => {
     const read = new Set<string>();
     const nameOf = (row: Run): string => {
       read.add(row.id);
@@ -552,7 +552,7 @@ describe('TableView', () => {
     unmount();
   });
 
-  it('gives away the room of a column whose values are all equal, and says its value once', async () => {
+  it('gives away the room of a column whose values are all equal, and shows its value once', async () => {
     const model: Column<Run> = {
       id: 'model',
       title: 'MODEL',
@@ -590,7 +590,7 @@ describe('TableView', () => {
     unmount();
   });
 
-  it('cuts no title for its arrow where the numbers are short', () => {
+  it('cuts no title for its arrow if the numbers are short', () => {
     const [name] = columns as [Column<Run>];
     const all = [name, numberColumn<Run>('mean', 'MEAN', () => 1, { text: String })];
     const initial: TableState = { ...initialTableState, sort: { column: 'mean', descending: false } };
@@ -610,14 +610,14 @@ describe('TableView', () => {
     unmount();
   });
 
-  it('has words for an empty table', () => {
+  it('has a message for an empty table', () => {
     const { lastFrame, unmount } = open(0);
     expect(plain(lastFrame())).toContain('No runs yet');
     unmount();
   });
 });
 
-it('shows no control character of a row', () => {
+it('shows no control characters of a row', () => {
   const hostile: readonly Column<Run>[] = [{ id: 'x', title: 'X', width: 10, value: () => '\u001b[2Jx\u202e' }];
   const line = rowText(
     fitColumns(hostile, 10),

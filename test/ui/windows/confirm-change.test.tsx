@@ -65,7 +65,7 @@ describe('an open confirmation', () => {
     await screen.waitFor('✓ Undeployed tutor');
   });
 
-  it('of several deployments asks for the slug of the one that went into production', async () => {
+  it('for several deployments asks for the slug of the one that went into production', async () => {
     const { service, change } = deployed('tutor', 'talker', 'third');
     const screen = openWorld(service, list, alone);
     await screen.waitFor(text => text.includes('▸ tutor') && text.includes('talker'));
@@ -77,7 +77,7 @@ describe('an open confirmation', () => {
     expect(service.asked('undeploy')).toBe(0);
   });
 
-  it('asks only about those that are left after a part was sent (B3)', async () => {
+  it('asks only about those that are left after some were sent (B3)', async () => {
     const { service, change } = deployed('tutor', 'talker');
     change('dep_1', production);
     const { undeploy = () => ({}) } = service.answers;
@@ -99,7 +99,7 @@ describe('an open confirmation', () => {
     await screen.waitFor('✓ Undeployed tutor, talker');
   });
 
-  it('counts a deployment that cannot be read again as one in production', async () => {
+  it('counts a deployment that cannot be read again as in production', async () => {
     const { service } = deployed('tutor');
     const screen = openWorld(service, list, alone);
     await screen.waitFor('▸ tutor');
@@ -123,7 +123,7 @@ describe('an open confirmation', () => {
   it.each([
     [{ model_slug: 'talker' }, 'talker, dep_1 (step 1): serving ends', ['y']],
     [production, 'Type tutor to undeploy:', [...'tutor', 'enter']],
-  ])('asks about the record where the list goes on to say something else: %o', async (record, asks, answer) => {
+  ])('asks about the record if the list later disagrees: %o', async (record, asks, answer) => {
     const { service, change } = deployed('tutor');
     const listed = { deployment_id: 'dep_1', model_slug: 'tutor', checkpoint_step: 1, ...test };
     service.answers.listDeployments = () => pageOf([listed]);
@@ -142,7 +142,7 @@ describe('an open confirmation', () => {
     await screen.waitFor('✓ Undeployed');
   });
 
-  it('leaves the question its lines beside a short error where there are few', async () => {
+  it('leaves the question its lines beside a short error if there are few', async () => {
     const { service, change } = deployed('tutor');
     const screen = openWorld(service, list, { ...alone, columns: 60, rows: 15 });
     await screen.waitFor('▸ tutor');
@@ -154,7 +154,7 @@ describe('an open confirmation', () => {
     expect(screen.text()).toContain('another deployment is promoted. tutor, dep_1 (step');
   });
 
-  it('takes no key of the read that opened it, such as a paste that the terminal does not mark (B4)', async () => {
+  it('takes no key of the read that opened it, such as an unmarked paste (B4)', async () => {
     const { service } = deployed('tutor');
     const screen = openWorld(service, list, alone);
     await screen.waitFor('▸ tutor');
@@ -165,7 +165,7 @@ describe('an open confirmation', () => {
     expect(service.asked('undeploy')).toBe(1);
   });
 
-  it('stops reading with esc, and has sent nothing', async () => {
+  it('stops reading on esc, without sending anything', async () => {
     const { service } = deployed('tutor');
     const screen = openWorld(service, list, alone);
     await screen.waitFor('▸ tutor');
@@ -180,8 +180,8 @@ describe('an open confirmation', () => {
   });
 });
 
-describe('a deployment whose record is not known', () => {
-  it('is taken out of production by its slug only, while it is read and after it could not be (A2)', async () => {
+describe('a deployment with an unknown record', () => {
+  it('is taken out of production by its slug only, while it is read and after that failed (A2)', async () => {
     const { service, change } = deployed('tutor');
     change('dep_1', production);
     const reads: (() => void)[] = [];
@@ -206,7 +206,7 @@ describe('a deployment whose record is not known', () => {
     expect(service.asked('undeploy')).toBe(0);
   });
 
-  it('is not taken for what was seen of it on a service that does not list deployments (A2)', async () => {
+  it('is not taken from what was seen of it on a service that does not list deployments (A2)', async () => {
     const { service, change } = deployed('tutor');
     delete service.answers.listDeployments;
     const screen = openWorld(service, record, alone);
@@ -227,7 +227,7 @@ describe('a deployment whose record is not known', () => {
 });
 
 describe('a promotion', () => {
-  it('asks again once another deployment serves the slug, and says which', async () => {
+  it('asks again once another deployment serves the slug, and names it', async () => {
     const { service, change } = deployed('tea', 'tea', 'tea');
     change('dep_1', production);
     const screen = openWorld(service, { ...record, id: 'dep_3', label: 'tea' }, alone);
@@ -252,7 +252,7 @@ describe('a promotion', () => {
     expect(service.asked('promoteDeployment', 'dep_3')).toBe(1);
   });
 
-  it('says that the deployment chosen to be demoted does not serve any more', async () => {
+  it('says that the deployment picked for demotion no longer serves', async () => {
     const { service, change } = deployed('tea', 'tea', 'tea');
     change('dep_1', production);
     const screen = openWorld(service, { ...record, id: 'dep_3', label: 'tea' }, alone);
@@ -269,7 +269,7 @@ describe('a promotion', () => {
   });
 });
 
-it('tells runs of one name apart by their ids, before and after', async () => {
+it('tells runs of one name apart by id, before and after', async () => {
   const service = world('none');
   const runs = ['lost', 'lost', 'v2'].map((display_name, index) => ({
     ...{ eval_run_id: `evr_${index + 1}`, bench_id: 'bench_1', display_name, status: 'completed' },

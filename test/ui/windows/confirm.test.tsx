@@ -53,7 +53,7 @@ const requestId = `req_${'0123456789'.repeat(5)}`;
 const conflict = new ConflictError('It is still running.', { status: 409, requestId });
 
 describe('a confirmation', () => {
-  it('that takes words is given by these and nothing else (W43)', async () => {
+  it('by typing accepts only the exact text (W43)', async () => {
     const sent: string[] = [];
     const { screen, onDone } = openConfirm(async name => sent.push(name), 60, 'tutor talker');
     await screen.waitFor('Type tutor talker to delete:');
@@ -68,7 +68,7 @@ describe('a confirmation', () => {
     expect([sent.length, onDone.mock.calls.length]).toEqual([names.length, 1]);
   });
 
-  it('asks anew about the rest, also for its words', async () => {
+  it('asks again about the rest, for the text too', async () => {
     const sent: string[] = [];
     const { screen } = openConfirm(
       async name => {
@@ -86,7 +86,7 @@ describe('a confirmation', () => {
     expect(sent).toHaveLength(names.length);
   });
 
-  it('is never given by Enter alone, also where the words to type show nothing', async () => {
+  it('never accepts Enter alone, even if the text to type is invisible', async () => {
     const sent: string[] = [];
     const { screen } = openConfirm(async name => sent.push(name), 60, '\u200b \u001b[31m');
     await screen.waitFor('Type yes to delete:');
@@ -109,7 +109,7 @@ describe('a confirmation', () => {
     await screen.waitFor(text => / 0 of 5: Rate limited, retry in \d+[ms]\S* {3}<esc> stop/.test(text));
   });
 
-  it('says what was done and what failed, and tries only the rest again', async () => {
+  it('says what was done and what failed, and retries only the rest', async () => {
     const sent: string[] = [];
     let broken = true;
     const { screen, onDone } = openConfirm(async name => {
@@ -158,7 +158,7 @@ describe('a confirmation', () => {
     await screen.waitFor(text => !text.includes('Delete 5 runs?'));
   });
 
-  it('stays within a small terminal, however much there is to say', async () => {
+  it('fits a small terminal, however much there is to say', async () => {
     const { screen } = openConfirm(() => Promise.reject(conflict), 60);
     await screen.resize(60, 15);
     await screen.waitFor('Delete 5 runs?');

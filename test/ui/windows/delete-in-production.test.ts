@@ -41,8 +41,8 @@ async function askToDelete(answers: Answers, runs: readonly TrainingRun[] = [run
   };
 }
 
-describe('what is in production of a training run', () => {
-  it('is each deployment of its checkpoints that answers, and nothing else', async () => {
+describe('the production deployments of a training run', () => {
+  it('are those of its checkpoints that answer, and no others', async () => {
     const others = [
       { ...served, deployment_id: 'dep_2', checkpoint_id: 'ckpt_elsewhere' },
       { ...served, deployment_id: 'dep_3', model_slug: 'trial', role: 'test', is_active: false },
@@ -52,7 +52,7 @@ describe('what is in production of a training run', () => {
     expect(typed).toEqual(['counter']);
   });
 
-  it('includes one of its checkpoints that is still being deployed into production', async () => {
+  it('include one of its checkpoints that is still being deployed into production', async () => {
     for (const status of ['PENDING', 'MERGING', 'DEPLOYING']) {
       const entering = { ...served, status, is_active: false };
       const others = [
@@ -67,7 +67,7 @@ describe('what is in production of a training run', () => {
     }
   });
 
-  it('is found where the service spells the id of the checkpoint in capitals', async () => {
+  it('are found if the service spells the id of the checkpoint in capitals', async () => {
     const checkpoint_id = '0a0b0c0d-1111-2222-3333-444455556666';
     const { typed } = await askToDelete({
       listCheckpoints: () => [{ checkpoint_id, step_index: 15 }],
@@ -76,7 +76,7 @@ describe('what is in production of a training run', () => {
     expect(typed).toEqual(['counter']);
   });
 
-  it('takes one request where nothing is in production, and one per run otherwise', async () => {
+  it('take one request if nothing is in production, and one per run otherwise', async () => {
     const runs = Array.from({ length: 4 }, (_, index) => ({ ...run, training_run_id: `trn_${index}` }));
     const idle = Array.from({ length: 199 }, (_, index) => ({
       ...served,
@@ -88,7 +88,7 @@ describe('what is in production of a training run', () => {
     expect(some.requests).toHaveLength(1 + runs.length);
   });
 
-  it('is not known where the deployments cannot be read, and then asks for the name of the run', async () => {
+  it('are unknown if deployments are unreadable, which then asks for the name of the run', async () => {
     const failing: Answers = {
       listDeployments: () => {
         throw new Error('The disk is full. Nothing was changed.');
@@ -106,7 +106,7 @@ describe('what is in production of a training run', () => {
     expect(outagesOfRun(run)).toMatchObject([{ slug: 'words', isCertain: false }]);
   });
 
-  it('is not known where the list of deployments takes too long', async () => {
+  it('are unknown if the list of deployments takes too long', async () => {
     const timeout = vi.spyOn(AbortSignal, 'timeout');
     timeout.mockImplementation(ms => (ms === 15_000 ? AbortSignal.abort() : new AbortController().signal));
     onTestFinished(() => timeout.mockRestore());
@@ -118,7 +118,7 @@ describe('what is in production of a training run', () => {
     expect(typed).toEqual(['words']);
   });
 
-  it('is doubted where nothing says which checkpoint a deployment is of, except those of other steps or models', async () => {
+  it('are in doubt if the checkpoint of a deployment is unknown, except for other steps or models', async () => {
     const { checkpoint_id: _, ...unnamed } = served;
     const rows = [
       unnamed,
@@ -170,7 +170,7 @@ describe('on screen', () => {
     await screen.waitFor('✓ Deleted words');
   });
 
-  it('one key is enough without production, unless it was deployed in the meantime', async () => {
+  it('one key is enough without production, unless it was deployed meanwhile', async () => {
     let rows: readonly object[] = [];
     const { service, screen } = screenOf(() => rows);
     await screen.waitFor('▸ words');
@@ -204,7 +204,7 @@ describe('a command', () => {
     return { cli: cliOn({ baseUrl: url, apiKey }), deletions };
   };
 
-  it('refuses without a terminal, naming what is in production, and notes it with --yes', async () => {
+  it('is refused without a terminal, naming what is in production, and noted with --yes', async () => {
     const { cli, deletions } = await server([served]);
     const refused = await cli('delete', ['trn_1']);
     expect(refused.notes).toContain(`In production: counter by dep_1 (step 15). ${loses}`);
@@ -219,13 +219,13 @@ describe('a command', () => {
     ['not by yes', [served], 'y', 0],
     ['yes without production', [], 'y', 1],
     ['the name where the deployments cannot be read', undefined, 'words', 1],
-  ])('at a terminal is confirmed by %s', async (_, rows, input, sent) => {
+  ])('is confirmed at a terminal by %s', async (_, rows, input, sent) => {
     const { cli, deletions } = await server(rows);
     await cli('delete', ['trn_1'], { input: `${input}\n`, asked: true });
     expect(deletions()).toBe(sent);
   });
 
-  it('in line mode asks for the slug', async () => {
+  it('asks for the slug in line mode', async () => {
     const { cli, deletions } = await server([served]);
     const { out } = await cli('--lines', [], { input: ['training', 'delete 1', 'y', 'quit'].join('\n') });
     expect(out).toMatch(/In production: counter by dep_1 \(step 15\)\. .* Type counter to confirm/);

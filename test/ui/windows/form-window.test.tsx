@@ -66,7 +66,7 @@ describe('a form', () => {
     await screen.waitFor('It may have happened');
   });
 
-  it('stops with esc while it is being sent, says that it may have happened, and keeps what was typed', async () => {
+  it('stops on esc while it is being sent, says that it may have happened, and keeps the typed values', async () => {
     const { screen, onDone } = openForm(untilAborted);
     await screen.waitFor('Start something');
     await screen.type(' party');
@@ -91,7 +91,7 @@ describe('a form', () => {
     expect(screen.workbench.drafts.size).toBe(0);
   });
 
-  it('asks before it sends again what may have happened, and names no key that a field would take', async () => {
+  it('asks before it resends what may have happened, and names no key that a field would take', async () => {
     const send = vi.fn(async () => {
       throw new NetworkError('The answer was lost.', { outcomeUnknown: true });
     });
@@ -136,7 +136,7 @@ describe('a form', () => {
     expect(onDone).toHaveBeenCalledTimes(1);
   });
 
-  it('goes nowhere when its answer comes after the window is gone', async () => {
+  it('opens nothing when its answer comes after the window was closed', async () => {
     const { promise, resolve } = Promise.withResolvers<string>();
     let closeWindow = (): void => {};
     const onDone = vi.fn();
@@ -164,7 +164,7 @@ describe('a form', () => {
     expect(onDone).not.toHaveBeenCalled();
   });
 
-  it('gives the same start the same key, and another start another', async () => {
+  it('uses the same key for the same start, and another key for another start', async () => {
     const keys: (string | undefined)[] = [];
     const start = action(
       async (_: Service, __: unknown, { idempotencyKey }: CallOptions = {}): Promise<string> => {
@@ -196,7 +196,7 @@ describe('a form', () => {
     expect(keys[2]).not.toBe(keys[0]);
   });
 
-  it('asks before it sends what an earlier run of the program has sent without an answer', async () => {
+  it('asks before it repeats what an earlier session sent without an answer', async () => {
     const keys: (string | undefined)[] = [];
     const start = action(
       async (_: Service, __: unknown, { idempotencyKey }: CallOptions = {}): Promise<string> => {
@@ -228,7 +228,7 @@ describe('a form', () => {
     expect([keys, onDone.mock.calls]).toEqual([[key], [['started']]]);
   });
 
-  it('does not send a start whose key cannot be kept, and says why (A1)', async () => {
+  it('does not send a start whose key cannot be saved, and says why (A1)', async () => {
     const send = vi.fn(async () => 'started');
     const service = async () => fakeService();
     const screen = openOnStage(

@@ -13,7 +13,7 @@ vi.mock('node:fs', async original => ({
 const entry = (name: string) => ({ name, path: `/${name}`, kind: 'folder', size: undefined }) as const;
 const listing = { folder: '/', entries: [entry('a/'), entry('b/')], error: undefined };
 
-it('shows what was read, moves within it, and begins at its first entry', () => {
+it('shows the folder, moves within it, and starts at its first entry', () => {
   const begun = { listing: { ...listing, entries: [] }, typed: editStateOf('typed'), cursor: 0 };
   const shown = pickerReducer(begun, { kind: 'show', listing });
   expect([shown.listing.entries.length, textOf(shown.typed), shown.cursor]).toEqual([2, '', 0]);

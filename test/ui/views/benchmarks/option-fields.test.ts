@@ -49,7 +49,7 @@ describe('options', () => {
       learning_rate: { type: 'number', minimum: 0.1, maximum: 1, default: 0.5 },
     },
   };
-  it('are what the service says it takes, checked as one types', () => {
+  it('are those that the service describes, checked while typing', () => {
     const [steps, rate] = optionFields(offered);
     expect([steps?.label, rate?.kind === 'text' && rate.placeholder]).toEqual(['num_steps', '0.5']);
     const problem = (name: string, text: string) => optionProblem(offered, 'm', name, text);
@@ -60,13 +60,13 @@ describe('options', () => {
     expect(problem('other', '1')).toBe('Not accepted');
   });
 
-  it('say the one bound that they have (U36)', () => {
+  it('name a single bound (U36)', () => {
     const described = { most: { type: 'integer', max: 10 }, least: { type: 'number', min: 0.5 } };
     const problem = (name: string, text: string) => optionProblem(described, undefined, name, text);
     expect([problem('most', '11'), problem('least', '0')]).toEqual(['At most 10', 'At least 0.5']);
   });
 
-  it('of a type that is unknown are JSON or text, and are not checked', () => {
+  it('of an unknown type are JSON or text, and unchecked', () => {
     const described = { stop: { type: 'array', default: [] }, rate: { default: 1 }, name: { type: 'string' } };
     const texts = { stop: '["x"]', rate: '0.5', name: '7', other: '[1]' };
     expect(optionValues(texts, described, 'm')).toEqual({ stop: ['x'], rate: 0.5, name: '7', other: [1] });
@@ -137,15 +137,15 @@ describe('options', () => {
     ['v9007199254740993', undefined],
     ['Infinity', undefined],
     ['', undefined],
-  ])('take %s for %o, which is sent as typed', (text, option) => {
+  ])('accept %s for %o, which is sent as typed', (text, option) => {
     expect(optionProblem(option && { x: option }, undefined, 'x', text)).toBeUndefined();
   });
 
-  it('of the type bool are chosen', () => {
+  it('of the type bool are picked from a list', () => {
     expect(optionFields({ x: { type: 'bool' } })).toMatchObject([{ kind: 'choice' }]);
   });
 
-  it('are refused for a model that has none, where others have some (attack 25, C5)', () => {
+  it('are refused for a model without them, if others have some (attack 25, C5)', () => {
     const models = [
       { model_slug: 'm', options: {} },
       { model_slug: 'n', options: rate },
@@ -176,7 +176,7 @@ describe('options', () => {
     ],
   };
 
-  it('are those of any model if the service says them for each', () => {
+  it('are those of all models if the service describes them for each', () => {
     expect(describedModels(byModel)).toEqual(['acme/small', 'acme/large']);
     const fields = optionFields(byModel);
     const [steps, thinking, algorithm, rate] = fields;
@@ -190,7 +190,7 @@ describe('options', () => {
     expect(rate).toMatchObject({ placeholder: '0.001 (service default)', help: 'from 0' });
   });
 
-  it('have every type that some model takes, where models differ', () => {
+  it('accept every type that some model accepts, if models differ', () => {
     const options = [
       { type: 'boolean', default: true },
       { type: 'integer', min: 1, max: 10 },
@@ -226,14 +226,14 @@ describe('options', () => {
   it.each([
     ['integer', []],
     ['string', ['a', 'b']],
-  ])('take null for any %s that is null by default for some model (attack27 C1)', (type, choices) => {
+  ])('accept null for any %s that is null by default for some model (attack27 C1)', (type, choices) => {
     const models = [null, 'a'].map(x => ({ model_slug: String(x), options: { x: { type, choices, default: x } } }));
     expect(optionProblem({ models }, 'other', 'x', 'null')).toBe(undefined);
     expect(optionValues({ x: 'null' }, { models }, 'other')).toEqual({ x: null });
     if (type === 'integer') expect(optionProblem({ models }, 'a', 'x', 'null')).toBe('Type a whole number for a');
   });
 
-  it('offer each choice once, though models differ in its type (attack27 C1)', () => {
+  it('offer each choice once, even if models differ in its type (attack27 C1)', () => {
     const choices = [
       [1, 2],
       ['1', 'a'],
@@ -242,7 +242,7 @@ describe('options', () => {
     expect(describedOptions({ models }).get('x')?.choices.map(String)).toEqual(['1', '2', 'a']);
   });
 
-  it('are sent in their own type, except those that were left empty', () => {
+  it('are sent in their own type, except those left empty', () => {
     const values = { num_steps: ' 5 ', disable_thinking: 'true', algorithm: 'grpo', learning_rate: '' };
     const typed = Object.fromEntries(Object.entries(values).map(([name, value]) => [`options.${name}`, value]));
     expect(optionValues(optionTexts(byModel, typed), byModel, 'acme/small')).toEqual({
@@ -250,7 +250,7 @@ describe('options', () => {
     });
   });
 
-  it('are refused where the chosen model does not take them', () => {
+  it('are refused if the chosen model does not accept them', () => {
     const problem = (model: string, name: string, text: string) => optionProblem(byModel, model, name, text);
     expect(problem('acme/small', 'num_steps', '11')).toBe('From 1 to 10 for acme/small');
     expect(problem('acme/large', 'num_steps', '11')).toBeUndefined();
@@ -259,7 +259,7 @@ describe('options', () => {
     expect(problem('other', 'num_steps', '40')).toBeUndefined();
   });
 
-  it('have no field if the service does not say them', () => {
+  it('have no fields if the service does not describe them', () => {
     for (const nothing of [undefined, {}, { options: [] }, { hints: 'none' }])
       expect(optionFields(nothing)).toEqual([]);
   });

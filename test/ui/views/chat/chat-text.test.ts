@@ -21,7 +21,7 @@ it('has refusals, tool calls and left out choices (B13)', () => {
   ]);
 });
 
-it('is a conversation to read, with both answers, their numbers and the choice', () => {
+it('reads as a conversation, with both answers, their numbers and the choice', () => {
   const workbench = newWorkbench({ service: () => Promise.reject(new Error('none')) });
   const question: Turn = { role: 'user', content: 'tea?', reasoning: '' };
   const answer = (model: string, content: string, more: Partial<Turn> = {}): Turn => ({
@@ -56,7 +56,7 @@ it('is a conversation to read, with both answers, their numbers and the choice',
   ]);
 });
 
-it('has each system prompt before the answers that had it, not the current one (A1)', () => {
+it('has each system prompt before its answers, not the current one (A1)', () => {
   const workbench = newWorkbench({ service: () => Promise.reject(new Error('none')) });
   const asked = (content: string): Turn => ({ role: 'user', content, reasoning: '' });
   const said = (content: string, system: string): Turn => ({

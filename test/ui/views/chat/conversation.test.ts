@@ -23,7 +23,7 @@ const error: Error = new NetworkError('The stream broke off', { requestId: 'req_
 const theme = createTheme('terminal');
 
 describe('conversationReducer', () => {
-  it('gathers what is streamed and ends with its counts', () => {
+  it('collects the stream and ends with its counts', () => {
     const talk = play(ask, text('te'), text('a'), {
       kind: 'end',
       stats: { model: 'm', completionTokens: 10, firstMs: 5, totalMs: 1005 },
@@ -35,7 +35,7 @@ describe('conversationReducer', () => {
     expect(tokensPerSecond({ model: 'm', completionTokens: 32, firstMs: 113, totalMs: 114 })).toBeUndefined();
   });
 
-  it('keeps what had arrived when the answer breaks off or is stopped', () => {
+  it('keeps the text so far when the answer breaks off or is stopped', () => {
     expect(play(ask, text('te'), { kind: 'fail', error }).turns.at(-1)).toMatchObject({
       content: 'te',
       error: { message: 'The stream broke off', requestId: 'req_9' },
@@ -52,7 +52,7 @@ describe('conversationReducer', () => {
     expect(conversationReducer(emptyConversation, { kind: 'ask-again', model: 'n' })).toBe(emptyConversation);
   });
 
-  it('sends the system prompt and what was said, without answers that never came', () => {
+  it('sends the system prompt and the messages, without missing answers', () => {
     const failed = play(ask, { kind: 'fail', error }, { kind: 'ask', text: 'more?', model: 'm' });
     expect(messagesOf(failed.turns, ' be brief ')).toEqual([
       { role: 'system', content: ' be brief ' },
@@ -63,7 +63,7 @@ describe('conversationReducer', () => {
 });
 
 describe('createTalkLayout', () => {
-  it('shows no control character, and says what went wrong with the request id', () => {
+  it('shows no control characters, and the error with its request id', () => {
     const talk = play(ask, text('\u001b[2Jboo\u202e'), { kind: 'fail', error });
     const lines = linesOf(talk, 40).map(line => line.text);
     expect(lines.join('\n')).not.toMatch(/[\u001b\u202e]/);
@@ -71,7 +71,7 @@ describe('createTalkLayout', () => {
     expect(lines.join(' ')).toContain('req_9');
   });
 
-  it('marks an answer that is not whole, and only that', () => {
+  it('marks only incomplete answers', () => {
     const shown = (action: ConversationAction): string[] =>
       linesOf(play(ask, text('half'), action), 60).map(line => line.text);
     expect(shown({ kind: 'fail', error })).toContain('  interrupted: the answer is incomplete');
@@ -82,7 +82,7 @@ describe('createTalkLayout', () => {
     expect(shown({ kind: 'end', stats: { model: 'm', totalMs: 1 } }).join()).not.toContain('incomplete');
   });
 
-  it('shows who answered, a refusal under its heading, tool calls, and that choices were left out (B13)', () => {
+  it('shows which model answered, a refusal under its heading, tool calls, and that choices were left out (B13)', () => {
     const extras = {
       answeredBy: 'x\u001b[2J/y',
       refusal: 'I will\u001b[2J not.',
@@ -119,7 +119,7 @@ describe('createTalkLayout', () => {
     expect(lines.filter(({ kind }) => kind === 'refusal')).toHaveLength(2);
   });
 
-  it('says below an answer what it was asked with and what it took', () => {
+  it('shows below an answer its settings and its cost', () => {
     const times = { firstMs: 500, totalMs: 1500 };
     const note = (asked: ConversationAction, stats: object): string | undefined =>
       linesOf(play(asked, text('a'), { kind: 'end', stats: { model: 'm', ...stats } }), 200).at(-2)?.text;
@@ -136,7 +136,7 @@ describe('createTalkLayout', () => {
     expect(note(ask, times)).toBe('  first text after 500ms, complete after 1.5s');
   });
 
-  it('puts the turns of two conversations side by side, each at the same height', () => {
+  it('puts the turns of two conversations side by side, at the same height', () => {
     const end: ConversationAction = { kind: 'end', stats: { model: 'm', totalMs: 0 } };
     const short = play(ask, text('a'), end, ask);
     const long = play(ask, text('one two three four five six seven'), end, ask);
@@ -153,7 +153,7 @@ describe('createTalkLayout', () => {
     expect(rows.map(({ place }) => place)).toEqual(rows.map(({ place }) => place).toSorted((one, two) => one - two));
   });
 
-  it('shows an answer as the Markdown it is written in, and a question as it was typed', () => {
+  it('shows an answer as Markdown, and a question as typed', () => {
     const question: ConversationAction = { kind: 'ask', text: 'in **bold**?', model: 'm' };
     const talk = play(question, text('# Tea\n\n- **green**\n- black'), {
       kind: 'end',
@@ -176,14 +176,14 @@ describe('createTalkLayout', () => {
     expect(lines.find(line => line.text.includes('green'))?.styled).toContain(theme.styles.strong('green'));
   });
 
-  it('marks each line of the reasoning, which without colours would look like the answer', () => {
+  it('marks each line of reasoning, which would look like the answer without colours', () => {
     const bar = theme.glyphs.vertical;
     const talk = play(ask, { kind: 'text', content: 'answer 8', reasoning: 'first\nsecond', firstMs: 5 });
     const lines = linesOf(talk, 40).map(({ text: line }) => line.trimEnd());
     expect(lines.slice(4, 7)).toEqual([`  ${bar} first`, `  ${bar} second`, '  answer 8']);
   });
 
-  it('shows the end of a long reasoning while the answer arrives, and all of it afterwards', () => {
+  it('shows the end of long reasoning while the answer arrives, and all of it afterwards', () => {
     const reasoning = `start\n${'a\n'.repeat(200_000)}`;
     const talk = play(ask, { kind: 'text', content: 'end', reasoning, firstMs: 5 });
     const streamed = linesOf(talk, 60);
@@ -195,7 +195,7 @@ describe('createTalkLayout', () => {
     expect(whole.some(({ text }) => text.endsWith(' start'))).toBe(true);
   });
 
-  it('lays a finished turn out once', () => {
+  it('lays out a finished turn once', () => {
     const layout = createConversationLayout(theme);
     const talk = play(ask, text('a'), { kind: 'end', stats: { model: 'm', totalMs: 0 } });
     const [first, again] = [linesOf(talk, 40, layout), linesOf(talk, 40, layout)];
@@ -210,7 +210,7 @@ describe('openingLines', () => {
       .map(line => line.text.trim())
       .join(' ');
 
-  it('says who would answer and what to press, or why there is no answer', () => {
+  it('name who would answer and what to press, or why there is no answer', () => {
     expect(words('tutor', true)).toContain('No messages with tutor yet.');
     expect(words('', false)).toContain('Loading the models');
     expect(words('', true)).toContain('lists no models. ctrl-o also accepts');

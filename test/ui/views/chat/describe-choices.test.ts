@@ -3,7 +3,7 @@ import { describeCounts } from '../../../../src/ui/views/chat/describe-choices.t
 
 const counts = { left: 7, right: 2, equal: 1, 'both bad': 0 };
 
-it('counts the choices with the test it names, and never cuts a number', () => {
+it('counts choices with a named test, and never cuts a number', () => {
   const long = 'left better 7, right better 2, equal 1 (n=10), single-look exact sign test: p = 0.18';
   const short = 'left 7, right 2, equal 1 (n=10), sign test p = 0.18';
   expect([describeCounts(counts), describeCounts(counts, long.length)]).toEqual([long, long]);
@@ -11,7 +11,7 @@ it('counts the choices with the test it names, and never cuts a number', () => {
   expect(describeCounts(counts, short.length - 1)).toBe('');
 });
 
-it('has the names it is given, both bad if there are any, and no test without a decision', () => {
+it('uses the given names, shows both bad if there are any, and no test without a decision', () => {
   expect(describeCounts({ ...counts, 'both bad': 3 }, undefined, ['a', 'b'])).toBe(
     'a better 7, b better 2, equal 1, both bad 3 (n=13), single-look exact sign test: p = 0.18',
   );

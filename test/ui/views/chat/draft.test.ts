@@ -4,7 +4,7 @@ import { textOf } from '../../../../src/ui/widgets/text-field/editing.ts';
 
 const key = (name: string, text = '') => ({ name, text });
 
-it('takes letters, pastes of many lines, and what is set in their place', () => {
+it('takes letters, multi-line pastes, and replacements', () => {
   let draft = draftReducer(emptyDraft, { kind: 'press', press: key('t', 't') });
   draft = draftReducer(draft, { kind: 'press', press: { name: 'paste', text: 'ea\nand toast' } });
   expect(textOf(draft.typed)).toBe('tea\nand toast');
@@ -14,13 +14,13 @@ it('takes letters, pastes of many lines, and what is set in their place', () => 
   expect([textOf(draft.typed), draft.writing]).toEqual(['again', true]);
 });
 
-it('goes from one conversation to the other and back', () => {
+it('moves between the two conversations', () => {
   const other = draftReducer(emptyDraft, { kind: 'side' });
   expect(other.side).toBe(1);
   expect(draftReducer(other, { kind: 'side' }).side).toBe(0);
 });
 
-it('selects questions from the last on, and stays at the ends', () => {
+it('selects questions from the last one on, and stops at the ends', () => {
   const questions = [0, 2, 4];
   const after = (...moves: readonly (-1 | 1)[]) =>
     moves.reduce((draft, by) => draftReducer(draft, { kind: 'select', by, questions }), emptyDraft);
@@ -31,7 +31,7 @@ it('selects questions from the last on, and stays at the ends', () => {
   expect(selectedQuestion(emptyDraft, [])).toBeUndefined();
 });
 
-it('has the unsent message again after a question was edited or given up', () => {
+it('restores the unsent message after a question was edited or the edit dropped', () => {
   const unsent = draftReducer(emptyDraft, { kind: 'set', text: 'unsent' });
   const editing = draftReducer(unsent, { kind: 'edit', question: 2, text: 'tea?' });
   expect([textOf(editing.typed), editing.editing?.question]).toEqual(['tea?', 2]);

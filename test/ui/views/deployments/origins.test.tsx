@@ -56,7 +56,7 @@ it.each([
   await screen.waitFor(text => /count-s1 .* 0\.727/.test(text) && /count-s2 .* 0\.500/.test(text));
 });
 
-it('by requests that are sent once, however often the list is polled', async () => {
+it('with requests that are sent once, however often the list is polled', async () => {
   const service = twice();
   const screen = openWorld(service, list, { columns: 120, rows: 40 });
   await screen.waitFor('0.727');
@@ -65,7 +65,7 @@ it('by requests that are sent once, however often the list is polled', async () 
   expect([service.asked('listCheckpoints'), service.asked('getHeldOutRewards')]).toEqual([2, 2]);
 });
 
-it('in the facts, whose references open the training run and what served before', async () => {
+it('in the facts, whose references open the training run and the previous deployment', async () => {
   const screen = openWorld(twice(), list, { columns: 160, rows: 40 });
   await screen.waitFor(text => /training run +count-s1/.test(text) && /held-out +0\.727 at step/.test(text));
   await screen.waitFor(text => /replaced +count-s2 step 15,/.test(text));
@@ -77,7 +77,7 @@ it('in the facts, whose references open the training run and what served before'
   await screen.waitFor('step 15');
 });
 
-it('and a continued training run names the step that it continues', async () => {
+it('of a continued training run, with the step it continues', async () => {
   const service = twice();
   const continued = {
     training_run_id: 'trn_3',

@@ -28,15 +28,15 @@ const active: Deployment = {
   checkpoint_step: 20,
 };
 
-describe('what answers for a slug', () => {
-  it('is the active deployment, or that in production where the service does not report which is active', () => {
+describe('the deployment that answers for a slug', () => {
+  it('is the active one, or that in production if the service does not report which is active', () => {
     expect(isInProduction(active)).toBe(true);
     expect(isInProduction({ ...active, is_active: false })).toBe(false);
     expect(isInProduction({ ...active, is_active: undefined })).toBe(true);
     expect(isInProduction({ ...active, is_active: undefined, status: 'PENDING' })).toBe(false);
   });
 
-  it('is not known where that cannot be read, or of a role that says nothing of it', () => {
+  it('is unknown if that is unreadable, or the role does not tell', () => {
     const unreadable = { is_active: undefined, unreadable_fields: { is_active: 'true' } };
     for (const role of ['test', 'production']) {
       const row = { ...active, ...unreadable, role };
@@ -52,7 +52,7 @@ describe('what answers for a slug', () => {
     expect(surelyInProduction({ ...active, is_active: false, role: 'live' })).toBe(false);
   });
 
-  it('keeps a deployment from being taken out of production only if it surely is not', () => {
+  it('can be taken out of production unless it surely is not there', () => {
     const { appliesTo } = deploymentActions.unpromote;
     const row = { ...active, is_active: undefined };
     expect(appliesTo([row])).toEqual([row]);
@@ -65,7 +65,7 @@ describe('what answers for a slug', () => {
     expect(deploymentActions.unpromote.appliesTo(rows)).toBe('2 are marked; this works on one at a time');
   });
 
-  it('is said only as far as it is known', () => {
+  it('is named only as far as it is known', () => {
     expect(describeReplaced({ slug: 'Tutor' }, [active], false)).toBe(
       'dep_1 (step 20) serves Tutor now and is replaced.',
     );
@@ -76,7 +76,7 @@ describe('what answers for a slug', () => {
   });
 });
 
-it('is read as past where another deployment serves the slug', () => {
+it('counts as previous if another deployment serves the slug', () => {
   const column = deployments.columns.find(({ id }) => id === 'role');
   const texts = [active, { ...active, is_active: false }, { ...active, is_active: undefined }].map(row =>
     column?.text?.(row),
@@ -84,7 +84,7 @@ it('is read as past where another deployment serves the slug', () => {
   expect(texts).toEqual(['production', 'demoted', 'production']);
 });
 
-describe('held-out rewards that stand beside each other', () => {
+describe('held-out rewards side by side', () => {
   const of = { training_run_id: 'trn_2', display_name: 'adder', step: 4 };
   const held_out = { reward: 0.671, step: 4, samples: undefined };
   const from_run = { ...of, held_out, bench_id: 'b2', benchmark: 'small-sums' };
@@ -96,7 +96,7 @@ describe('held-out rewards that stand beside each other', () => {
     ['b1', `${words} ${other}`],
     ['b2', words],
     [undefined, words],
-  ])('name their benchmarks, and are said not to be comparable where these differ: %s', (bench_id, expected) => {
+  ])('name their benchmarks, and are marked as not comparable if these differ: %s', (bench_id, expected) => {
     const entry = { slug: 'tutor', from_run: { ...of, bench_id } };
     expect(describeReplaced(entry, [serving], true)).toBe(expected);
   });
@@ -109,7 +109,7 @@ describe('held-out rewards that stand beside each other', () => {
 
 const reads = 'describe trn_1 --audit reads more';
 
-it('names what the audit finds in the curves of a run whose checkpoint goes live', () => {
+it('names the audit findings in the curves of a run whose checkpoint goes live', () => {
   const curve = (value: number) => ({
     ...emptyCurve,
     steps: Float64Array.from({ length: 20 }, (_, step) => step),
@@ -181,7 +181,7 @@ describe('a checkpoint', () => {
     expect(sent).toEqual([{ checkpoint_id: 'ckpt_1', model_slug: 'tutor', role: 'test' }]);
   });
 
-  it('keeps what was typed in its form for the next one, but no confirmation', async () => {
+  it('keeps what was typed in its form for the next one, except the confirmation', async () => {
     const { screen } = openDeploy();
     await screen.waitFor('Deploy step 5 of tutor');
     await screen.type('-v2');
@@ -198,7 +198,7 @@ describe('a checkpoint', () => {
     expect(formValues(initialFormState(fields, kept), fields)).toEqual({ model_slug: 'tutor-v2', confirmed: '' });
   });
 
-  it('whose start lost its answer is looked for in the list', async () => {
+  it('with a lost start is looked for in the list', async () => {
     const lost = new NetworkError('Check before you repeat it.', { outcomeUnknown: true });
     const { screen } = openDeploy(undefined, lost);
     await screen.waitFor('Deploy step 5 of tutor');
@@ -210,7 +210,7 @@ describe('a checkpoint', () => {
   it.each([
     { columns: 100, rows: 30 },
     { columns: 60, rows: 15 },
-  ])('goes into production only once the slug was typed, and what it replaces is said: %j (W3)', async size => {
+  ])('goes into production only after the slug is typed, and names what it replaces: %j (W3)', async size => {
     const { screen, sent } = openDeploy(size);
     await screen.waitFor('Deploy step 5 of tutor');
     await screen.press('tab', 'right');
@@ -242,7 +242,7 @@ describe('a checkpoint', () => {
   it.each([
     { columns: 100, rows: 30 },
     { columns: 60, rows: 15 },
-  ])('is confirmed again if another deployment serves the slug by the time that it is sent: %j', async size => {
+  ])('is confirmed again if another deployment serves the slug when it is sent: %j', async size => {
     let serving: Deployment = { ...active, checkpoint_id: 'ckpt_0' };
     let reads = 0;
     const { screen, sent } = openDeploy(size, undefined, {
@@ -273,7 +273,7 @@ describe('a checkpoint', () => {
     expect(reads).toBeGreaterThan(before);
   });
 
-  it('is not called free of findings while its audit is being read, or could not be read (attack29 A1)', async () => {
+  it('is not called free of findings while its audit is being read, or is unreadable (attack29 A1)', async () => {
     const reading = Promise.withResolvers<void>();
     let audits = 0;
     const { screen } = openDeploy(undefined, undefined, {

@@ -26,7 +26,7 @@ const source = {
 };
 const column = (title: string): Column<Tea> => ({ id: title.toLowerCase(), title, width: 10, value: () => 'x' });
 
-it('are as they were, and a column that is new is shown', async () => {
+it('stay as they were, and a new column is shown', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-columns-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const open = (columns: readonly Column<Tea>[]) => {
@@ -62,7 +62,7 @@ it('are as they were, and a column that is new is shown', async () => {
   await second.close();
 });
 
-it('take every key of one read, and sort the rows by the one under the cursor', async () => {
+it('take every key of one read, and sort the rows by the column under the cursor', async () => {
   const teas = ['keemun', 'darjeeling', 'assam'].map(id => ({ id }));
   const columns: readonly Column<Tea>[] = [
     { ...column('NAME'), value: row => row.id },
@@ -80,7 +80,7 @@ it('take every key of one read, and sort the rows by the one under the cursor', 
   await stage.waitFor(text => /assam(.|\n)*keemun(.|\n)*darjeeling/.test(text));
 });
 
-it('are chosen in a window that fits a terminal made smaller meanwhile (U42)', async () => {
+it('are picked in a window that fits a terminal that has shrunk (U42)', async () => {
   const columns = Array.from({ length: 30 }, (_, index) => column(`C${index}`));
   const View = () => <ResourceList name="teas" source={source} columns={columns} emptyText="No tea" facts={() => []} />;
   const stage = openViewOnStage(View, { columns: 140, rows: 40 });

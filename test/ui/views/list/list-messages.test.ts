@@ -11,15 +11,15 @@ import {
   shownFreshness,
 } from '../../../../src/ui/views/list/list-messages.ts';
 
-describe('what is said of a list', () => {
+describe('the messages of a list', () => {
   const { keyOf } = new Router({ overrides: {}, readOnly: false });
   const quiet = { dropped: 0, repeated: 0, notes: [] };
 
-  it('is nothing if there is nothing to say', () => {
+  it('are empty if there is nothing to say', () => {
     expect(listNotes(quiet, keyOf)).toEqual([]);
   });
 
-  it('is everything that is not shown', () => {
+  it('name everything that is not shown', () => {
     expect(listNotes({ dropped: 1, repeated: 2, notes: ['why'] }, keyOf)).toEqual([
       '1 row could not be read',
       '2 rows with a duplicate id left out',
@@ -27,7 +27,7 @@ describe('what is said of a list', () => {
     ]);
   });
 
-  it('names the key that the user has chosen (U38)', () => {
+  it('name the key from the settings (U38)', () => {
     const chosen = new Router({ overrides: { 'list.bottom': ['f5'] }, readOnly: false });
     const notes = [`These benchmarks have more runs: ${restKey} reads the rest`];
     expect(listNotes({ ...quiet, notes }, chosen.keyOf)).toEqual([
@@ -45,7 +45,7 @@ describe('what is said of a list', () => {
     sorted: true,
   } as const;
 
-  it('says of how many rows a sort and a filter are', () => {
+  it('say how many rows a sort and a filter cover', () => {
     expect(listFacts(whole, keyOf)).toEqual([]);
     const partial = { ...whole, hasMore: true, sortedAs: 'read', read: 1_200 } as const;
     expect(listFacts(partial, keyOf)).toEqual(['sorted among the 1,200 read; G reads the rest']);
@@ -63,7 +63,7 @@ describe('what is said of a list', () => {
     expect(listFacts({ ...whole, reading: 250 }, keyOf)).toEqual([]);
   });
 
-  it('names the keys that the user has chosen', () => {
+  it('name the keys from the settings', () => {
     const overrides = { 'list.bottom': ['ctrl-e', 'G'], 'list.stop': [] };
     const chosen = new Router({ overrides, readOnly: false }).keyOf;
     const partial = { ...whole, hasMore: true, sortedAs: 'read', read: 1_200, sorted: false } as const;
@@ -73,7 +73,7 @@ describe('what is said of a list', () => {
     ]);
   });
 
-  it('in the place of rows is why there are none', () => {
+  it('explain in place of the rows why there are none', () => {
     const say = (state: Partial<Parameters<typeof describeEmptyList>[0]>) =>
       describeEmptyList(
         { loaded: true, asking: 'Loading…', filter: '', read: 0, dropped: 0, hasMore: false, ...state },
@@ -100,18 +100,18 @@ describe('the age of rows', () => {
   const fresh: Freshness = { kind: 'fresh', at: now - 2_000, intervalMs: 10_000 };
   const old = { readAt: now - 3 * 60_000, from: 201, to: 400 };
 
-  it('is said if they are much older than their list', () => {
+  it('is shown if they are much older than their list', () => {
     expect(describeRowsAge(old, fresh, true, now)).toBe('rows 201–400 read 3m ago');
     expect(describeRowsAge(old, fresh, false, now)).toBe('some of these rows read 3m ago');
   });
 
-  it('is not worth a word if they are as new as it', () => {
+  it('is not shown if they are as new as the list', () => {
     expect(describeRowsAge({ ...old, readAt: now - 9_000 }, fresh, true, now)).toBe('');
     expect(describeRowsAge(undefined, fresh, true, now)).toBe('');
     expect(describeRowsAge(old, { kind: 'failing', at: old.readAt, retryAt: undefined }, true, now)).toBe('');
   });
 
-  it('is that of the list in the frame: what is old is not called live', () => {
+  it('is that of the list in the frame: old rows are not called live', () => {
     expect(shownFreshness(fresh, old)).toEqual({ ...fresh, at: old.readAt });
     expect(shownFreshness(fresh, { ...old, readAt: now - 5_000 })).toBe(fresh);
     expect(shownFreshness({ kind: 'loading' }, old)).toEqual({ kind: 'loading' });
@@ -127,6 +127,6 @@ it.each([
   ],
   [{ kind: 'limited', reason: 'failing', until: 5_000 }, 'The service is failing, retry in 5s'],
   [{ kind: 'limited', reason: 'rate_limit', until: 0 }, undefined],
-] as const)('a gate that is %j says why the service is not asked', (gate, words) => {
+] as const)('explains for a gate that is %j why the service is not asked', (gate, words) => {
   expect(describeDelay(gate, 0)).toBe(words);
 });

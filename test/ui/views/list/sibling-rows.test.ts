@@ -16,7 +16,7 @@ function leftList() {
   return { rows: new WeakRef(rows), siblings };
 }
 
-it('are known by their ids once the list is left, and hold none of its rows (U44)', async () => {
+it('are kept as ids once the list is closed, without its rows (U44)', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const { rows, siblings } = leftList();

@@ -55,7 +55,7 @@ it.each([
   [120, 40],
   [80, 24],
   [60, 15],
-])('%sx%s: writes a report on a run, and says where it is', async (columns, rows) => {
+])('%sx%s: writes a report on a run, and shows its path', async (columns, rows) => {
   const notes = ['2 trajectories in the file could not be read in full.'];
   const file = { title: 'a.jsonl', problem: undefined, notes, subscribe: () => () => {} };
   const stage = openViewOnStage(RunView, { place: run, service: async () => service, columns, rows, file });
@@ -95,7 +95,7 @@ it('writes a comparison of two runs', async () => {
   expect(saved()).toMatch(/^# new compared with old\n(?:.|\n)*- said by old on one\n\+ said by new on one\n/);
 });
 
-it('offers all rows, or all filtered rows (C1)', async () => {
+it('offers all rows, or all that match the filter (C1)', async () => {
   const stage = openViewOnStage(TrajectoriesView, {
     place: { view: 'list', resource: 'trajectories', scope: { run: 'new' }, label: 'new' },
     service: async () => service,
@@ -109,7 +109,7 @@ it('offers all rows, or all filtered rows (C1)', async () => {
   await stage.waitFor('With steps, JSON Lines: all filtered rows');
 });
 
-it('writes the marked trajectories with their steps, and a report on all flagged ones', async () => {
+it('writes marked trajectories with their steps, and a report on all flagged ones', async () => {
   const stage = openViewOnStage(TrajectoriesView, {
     place: { view: 'list', resource: 'trajectories', scope: { run: 'new' }, label: 'new' },
     service: async () => service,
@@ -162,7 +162,7 @@ it('says that trajectories were saved without all their steps (B7)', async () =>
   await stage.waitFor('Saved 2 trajectories with steps (2 incomplete) to');
 });
 
-it('leaves no file of a report that is stopped', async () => {
+it('leaves no file of a stopped report', async () => {
   const held = Promise.withResolvers<never>();
   const slow = fakeService({ ...answers, getTrajectory: () => held.promise });
   const stage = openViewOnStage(RunView, { place: run, service: async () => slow });
@@ -180,7 +180,7 @@ it('leaves no file of a report that is stopped', async () => {
   await expect.poll(() => readdirSync('.').filter(name => isOurs(name) || name.endsWith('.part'))).toEqual([]);
 });
 
-it('shows a long suggested name whole where there is room (C6)', async () => {
+it('shows a long suggested name completely if there is room (C6)', async () => {
   const place = { ...run, id: `evr_${'a'.repeat(30)}` };
   const stage = openViewOnStage(RunView, { place, service: async () => service, columns: 120 });
   await stage.waitFor('▸ one');
@@ -190,7 +190,7 @@ it('shows a long suggested name whole where there is room (C6)', async () => {
   await stage.waitFor(text => /│ +benchtop-trajectories-evr_a{30}-\d{8}-\d{6}\.csv/.test(text));
 });
 
-it('saves under a path that can be typed, and says why it cannot', async () => {
+it('saves under a typed path, and says why it cannot', async () => {
   const stage = openViewOnStage(RunView, { place: run, service: async () => service });
   await stage.waitFor('▸ one');
   await stage.press('x');

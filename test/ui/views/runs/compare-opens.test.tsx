@@ -33,7 +33,7 @@ const service = fakeService({
   }),
 });
 
-it('opens the lowest rollout of the run that lost, the next task that changed, and the other run', async () => {
+it('opens the lowest rollout of the losing run, the next changed task, and the other run', async () => {
   const stage = openViewOnStage(CompareView, {
     place: { view: 'compare', base: { id: 'old', name: 'before' }, new: { id: 'new', name: 'after' } },
     service: async () => service,

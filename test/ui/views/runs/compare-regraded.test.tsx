@@ -55,7 +55,7 @@ const flat = (text: string): string => text.replace(/[\s│]+/g, ' ');
 it.each([
   [120, 40],
   [60, 15],
-])('%sx%s: shows the means, the verdict and the tasks under the grader, and leads back', async (columns, rows) => {
+])('%sx%s: shows the means, the verdict and the tasks under the new grader, and leads back', async (columns, rows) => {
   const stage = openComparison({ columns, rows });
   await stage.waitFor(text => text.includes('The new run is worse'));
   await stage.press('R');
@@ -79,7 +79,7 @@ it.each([
   expect(stage.text()).not.toContain('Rewards by the grader');
 });
 
-it('opens rollouts with their new rewards, also the other run and after a swap', async () => {
+it('opens rollouts with their new rewards, of the other run and after a swap too', async () => {
   const stage = openComparison({ columns: 120, rows: 40 });
   await stage.waitFor('▸ t0');
   await stage.press('R');
@@ -101,7 +101,7 @@ it('opens rollouts with their new rewards, also the other run and after a swap',
   await stage.waitFor(text => !text.includes('Rewards by the grader') && text.includes('The new run is worse'));
 });
 
-it('stops, and counts what was not graded as missing', async () => {
+it('stops, and counts ungraded rollouts as missing', async () => {
   const held = Promise.withResolvers<never>();
   const getTrajectory: typeof answers.getTrajectory = input =>
     /new_t\d$/.test(String(input.params.trajectory_id)) ? (held.promise as never) : answers.getTrajectory(input);

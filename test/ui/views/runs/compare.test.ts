@@ -43,14 +43,14 @@ describe('compareTasks', () => {
     expect(tasks[2]).toMatchObject({ base: 1, new: undefined });
   });
 
-  it('shows no difference where it is only rounding', () => {
+  it('shows no difference that is only rounding', () => {
     const order = (values: readonly number[]) => values.map((value, index) => rewarded('a', value, `traj_${index}`));
     const [task] = both(order([0.1, 0.2, 0.3]), order([0.3, 0.2, 0.1]));
     expect(task?.difference).toBe(0);
     expect(cells(task)).toMatchObject({ difference: '0' });
   });
 
-  it('counts rewards that name no task or cannot be read as missing, also where nobody says how many there are', () => {
+  it('counts rewards without a task and unreadable ones as missing, even if no total is known', () => {
     const tasks = Array.from({ length: 12 }, (_, index) => `t${index}`);
     const of = (reward: number, run: string) => tasks.map(task => rewarded(task, reward, `${run}_${task}`));
     const base = { ...listed(of(0, 'base')), total: undefined };
@@ -72,7 +72,7 @@ describe('compareTasks', () => {
     }
   });
 
-  it('says of rewards that name no task what they lack, which is no reward', () => {
+  it('says that rewards lack a task, not that there are none', () => {
     const tasks = Array.from({ length: 12 }, (_, index) => `t${index}`);
     const of = (reward: number) => tasks.map(task => rewarded(task, reward));
     const nameless = tasks.map(() => rewarded(null, 0));
@@ -101,7 +101,7 @@ describe('compareTasks', () => {
     );
   });
 
-  it('shows how many rollouts a task has, how many have no reward, and the lowest reward (R1)', () => {
+  it('shows the rollouts of a task, how many have no reward, and the lowest reward (R1)', () => {
     const [task] = both(
       [rewarded('a', 1), rewarded('a', 0.5)],
       [rewarded('a', 1), rewarded('a', 0), rewarded('a', null)],
@@ -119,7 +119,7 @@ describe('compareTasks', () => {
     return [lostBy(task), base?.trajectory_id, fresh?.trajectory_id];
   };
 
-  it('opens the worst rollout of the run that lost, and the best of the other one (R1)', () => {
+  it('opens the lowest rollout of the losing run, and the highest of the other (R1)', () => {
     const base = [rewarded('a', 0.9, 'base_1'), rewarded('a', 1, 'base_2')];
     const fresh = [rewarded('a', 1, 'new_1'), rewarded('a', 0, 'new_2'), rewarded('a', null, 'new_3')];
     const [lost] = both(base, fresh);
@@ -134,7 +134,7 @@ describe('compareTasks', () => {
     expect(opened(same)).toEqual(['new', 'base_1', 'new_1']);
   });
 
-  it('counts a rollout that lost its reward as a change, and opens it, where the means are the same', () => {
+  it('counts a rollout that lost its reward as a change, and opens it, if the means are equal', () => {
     const base = [rewarded('a', 1, 'base_1'), rewarded('a', 1, 'base_2')];
     const [failed, kept] = [
       both(base, [rewarded('a', 1, 'new_1'), rewarded('a', null, 'new_2')])[0],
@@ -144,7 +144,7 @@ describe('compareTasks', () => {
     expect([failed, kept, both(base, [])[0]].map(task => task && isChanged(task))).toEqual([true, false, true]);
   });
 
-  it('opens one of more rollouts than arguments fit into a call', () => {
+  it('opens one of more rollouts than a call can have arguments', () => {
     const many = Array.from({ length: 200_000 }, (_, index) =>
       rewarded('a', index === 150_000 ? 0 : 1, `new_${index}`),
     );
@@ -152,7 +152,7 @@ describe('compareTasks', () => {
     expect(opened(task)).toEqual(['new', 'base_1', 'new_150000']);
   });
 
-  it('finds the tasks of rollouts that are not listed by the total of the run (R1)', () => {
+  it('finds the tasks of unlisted rollouts from the total of the run (R1)', () => {
     const base = listed([rewarded('a', 1), rewarded('b', 1)]);
     const fresh = listed([rewarded('a', 1)], 2);
     const [first, second] = compareTasks(base, fresh);
@@ -170,7 +170,7 @@ describe('comparisonLines', () => {
   const run = (values: readonly (number | null)[]) => values.map((value, index) => rewarded(`t${index}`, value));
   const many = (value: number) => run(Array<number>(12).fill(value));
 
-  it('say the means, the paired difference, its interval, the verdict, and who did better where', () => {
+  it('name the means, the paired difference, its interval, the verdict, and which tasks each run won', () => {
     const said = lines(both(run([0.1, 0.2, 0.3, 0.4]), run([0.5, 0.55, 0.8, 0.4])));
     expect(said.slice(0, 2)).toEqual(['base  untrained  0.250 over 4 tasks', 'new   trained  0.563 over 4 tasks']);
     expect(said[2]).toMatch(/^diff {2}\+0\.313 {2}95% CI -0\.\d+ to \+0\.\d+$/);
@@ -180,12 +180,12 @@ describe('comparisonLines', () => {
     ]);
   });
 
-  it('are sure only where the interval leaves no doubt', () => {
+  it('are sure only if the interval leaves no doubt', () => {
     expect(lines(both(many(0.1), many(0.8)))[3]).toBe('      The new run is better');
     expect(lines(both(many(0.8), many(0.1)))[3]).toBe('      The new run is worse');
   });
 
-  it('are not sure of one or two tasks that go from 0 to 1 (V44)', () => {
+  it('are not sure about one or two tasks that go from 0 to 1 (V44)', () => {
     expect(lines(both(run([0]), run([1]))).slice(2)).toEqual([
       expect.stringMatching(/^diff {2}\+1\.00 {2}95% CI -0\.9\d+ to \+1\.00$/),
       '      Undecided: needs about 5 more tasks',
@@ -194,7 +194,7 @@ describe('comparisonLines', () => {
     expect(lines(both(run([0, 0]), run([1, 1])))[2]).toBe('diff  +1.00  95% CI -0.684 to +1.00');
   });
 
-  it('bound the means by the rewards that are missing (R1)', () => {
+  it('bound the means by missing rewards (R1)', () => {
     const said = lines(both(many(0), run([...Array<number>(10).fill(0.9), null, null])));
     expect(said[1]).toBe('new   trained  0.900 over 10 tasks, 10 of 12 rollouts; 0.750 to 0.917 with the 2 missing');
   });
@@ -204,7 +204,7 @@ describe('comparisonLines', () => {
     expect(said.at(-1)).toBe('diff  Undecided: no task has a reward in both runs');
   });
 
-  it('keep to the width without losing a word of the result', () => {
+  it('fit the width without losing a word of the result', () => {
     const said = lines(both(run([0.1, 0.5]), run([0.2, 0.9])), 30);
     for (const line of said) expect(line.length).toBeLessThan(31);
     expect(said.join(' ').replace(/ +/g, ' ')).toContain('new is higher on 2, lower on 0, same on 0 of 2');
@@ -226,7 +226,7 @@ describe('the base of a comparison', () => {
     expect([baseOf(fresh, old), baseOf(old, fresh)]).toEqual(Array(2).fill(['evr_old', 'evr_new']));
   });
 
-  it('is the run that was chosen first where it is not known when they started', () => {
+  it('is the run selected first if it is unknown when they started', () => {
     expect(baseOf(run('evr_b'), run('evr_a'))).toEqual(['evr_b', 'evr_a', 'undated']);
     // Without a time it may be the older or the newer one.
     expect(baseOf(run('evr_b', '2026-01-01T00:00:00Z'), run('evr_a'))).toEqual(['evr_b', 'evr_a', 'undated']);
@@ -236,7 +236,7 @@ describe('the base of a comparison', () => {
     expect(baseOf(run('evr_d'), run('evr_c'))).toEqual(['evr_d', 'evr_c', 'undated']);
   });
 
-  it('is the run that was there when this machine started the other', () => {
+  it('is the run that existed when this machine started the other', () => {
     memory.see([{ kind: 'run', id: 'evr_seen' }], 10);
     memory.see([{ kind: 'run', id: 'evr_started', isStart: true }], 20);
     memory.see([{ kind: 'run', id: 'evr_started' }], 30);

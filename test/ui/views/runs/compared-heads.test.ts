@@ -60,7 +60,7 @@ describe('the head of a run in a comparison', () => {
     expect(headsOf({ step: null })).toContain(`new after ${model} at ckpt_1`);
   });
 
-  it('says the name and the model, and then the mean to its end (X20)', () => {
+  it('shows the name and the model, and then the whole mean (X20)', () => {
     const { lines, words } = heads([complete, broken], ['untrained', 'trained'], { width: 57 });
     expect(lines.slice(0, 2)).toEqual([`base  untrained  ${model}  ${words[0]}`, `new   trained  ${model}`]);
     expect(joined(lines.slice(2))).toBe(` ${words[1]}`);
@@ -70,7 +70,7 @@ describe('the head of a run in a comparison', () => {
     ]);
   });
 
-  it('cuts no number and no bound at any width, and a name only in its middle (X20)', () => {
+  it('cuts no number and no bound at any width, and a name only in the middle (X20)', () => {
     const pair = ['t-words untrained, the first of today', 't-words trained, the first of today'] as const;
     for (let width = 24; width < 130; width += 3) {
       for (const isLow of [false, true]) {
@@ -80,7 +80,7 @@ describe('the head of a run in a comparison', () => {
     }
   });
 
-  it('saves a line where there are few (X20)', () => {
+  it('saves a line in a low terminal (X20)', () => {
     const pair = ['untrained', 'trained'] as const;
     expect(heads([complete, broken], pair, { width: 59 }).lines).toHaveLength(4);
     const { lines } = heads([complete, broken], pair, { width: 59, isLow: true });
@@ -92,7 +92,7 @@ describe('the head of a run in a comparison', () => {
     expect(low.lines).toEqual(low.words.map(words => expect.stringContaining(`  ${words}`)));
   });
 
-  it.each([24, 55, 78])('tells runs apart whose names begin or end alike, in %i columns (X20)', width => {
+  it.each([24, 55, 78])('tells runs apart whose names start or end alike, in %i columns (X20)', width => {
     for (const pair of [
       ['t-words after training with seed 1', 't-words after training with seed 2'],
       ['seed 1 of t-words after much training on it', 'seed 2 of t-words after much training on it'],
@@ -119,7 +119,7 @@ describe('the head of a run in a comparison', () => {
     expect(joined(lines.slice(lines.findIndex(line => line.startsWith('new'))))).not.toMatch(words);
   });
 
-  it('says nothing of a run that is complete', () => {
+  it('says nothing about a complete run', () => {
     expect(joined(heads([complete, complete], ['one', 'other'], { width: 55 }).lines)).not.toMatch(/complete/);
   });
 });

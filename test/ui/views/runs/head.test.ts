@@ -35,7 +35,7 @@ function head(status: string, rewards: readonly TrajectoryReward[] | undefined, 
   );
 }
 
-it('cuts off no time since when a run without a status has its rewards', () => {
+it('never cuts the time since which a run without a status has its rewards', () => {
   const unreported: EvalRun = { ...run, status: null };
   const at = Date.parse('2026-01-01T00:00:00Z');
   const lines = summaryLines({ run: unreported, rewards: summariseRewards(rewardsOf(1)), rewardedAt: at }, 40, theme);
@@ -46,7 +46,7 @@ it('cuts off no time since when a run without a status has its rewards', () => {
 });
 
 describe('the mean', () => {
-  it('is that of the rewards that are shown, and says of how many, while it runs', () => {
+  it('covers the shown rewards, with their number, while it runs', () => {
     const live = { provisional_reward_mean: 0.9, scored_rollouts: 16 };
     const lines = head('running', rewardsOf(0, 0.25, 0.5), { terminal_rollouts: 3, live });
     expect(lines[2]).toBe('mean so far 0.250 over 3 rewards');
@@ -56,7 +56,7 @@ describe('the mean', () => {
     expect(facts.some(({ label }) => label === 'mean')).toBe(false);
   });
 
-  it('is of a run that did no more than it did until it was cancelled', () => {
+  it('covers the rollouts that were completed before a cancel', () => {
     const live = { scored_rollouts: 2, cancelled_rollouts: 26 };
     const lines = head('cancelled', rewardsOf(0, 1), { terminal_rollouts: 28, live });
     expect(lines[1]).toMatch(/2 of 28 rollouts/);
@@ -70,17 +70,17 @@ describe('the mean', () => {
     expect(head('running', rewardsOf(null, null))[2]).toBe('no reward; 2 rollouts without one');
   });
 
-  it.each(['completed', 'succeeded', 'failed', 'cancelled'])('of a run that is %s is not “so far”', status => {
+  it.each(['completed', 'succeeded', 'failed', 'cancelled'])('is not “so far” for a run that is %s', status => {
     expect(head(status, rewardsOf(0, 1))[2]).toMatch(/^mean 0\.500 over 2 rewards/);
   });
 
-  it('of the service is shown with that of the rewards if they differ', () => {
+  it('of the service is shown next to that of the rewards if they differ', () => {
     const ended = { ...run, status: 'completed', reward_mean: 0.25 };
     const rewards = summariseRewards(rewardsOf(0.5, null), 2);
     expect(summaryLines({ run: ended, rewards }, 100, theme)[2]).toContain('(0.500 by the 1 reward listed)');
   });
 
-  it('counts a reward that names neither its trajectory nor its task', () => {
+  it('counts a reward with neither trajectory nor task', () => {
     const nameless = [{ reward: 1, trajectory_id: null, task_id: null }, ...rewardsOf(0)];
     expect(head('running', nameless)[2]).toBe('mean so far 0.500 over 2 rewards');
     expect(distributionLines(summariseRewards(nameless).values, 40, 60, theme)).toHaveLength(2);
@@ -99,7 +99,7 @@ describe('the interval', () => {
   ): string =>
     wordsOf(runMeanOf(rewards, { status, total, samplesPerTask: each === undefined ? each : { each, isSent: false } }));
 
-  it('follows the mean, in the head and among the facts (V44)', () => {
+  it('follows the mean, in the head and in the facts (V44)', () => {
     const words = certainty('completed', ofTasks(...Array<number>(19).fill(1), 0));
     // Clopper and Pearson: 19 of 20.
     expect(words).toBe('95% CI 0.751 to 0.999 over 20 tasks');
@@ -108,7 +108,7 @@ describe('the interval', () => {
     expect(runFacts(ended, undefined, words)).toContainEqual({ label: 'interval', value: words });
   });
 
-  it('names the mean of tasks that it is about where the mean of all rewards is another', async () => {
+  it('names the mean over tasks that it belongs to if the mean over all rewards differs', async () => {
     const skewed = Array.from({ length: 119 }, (_, index) => ({
       reward: index < 100 ? 1 : 0,
       trajectory_id: `traj_${index}`,
@@ -144,7 +144,7 @@ describe('the interval', () => {
     expect(whole?.fields).toMatchObject({ task_mean: expect.closeTo(0.05, 9) });
   });
 
-  it('is wrapped, so that its condition and its bounds are read to the end (X21, out29 B1)', () => {
+  it('is wrapped, with its condition and both bounds (X21, out29 B1)', () => {
     const words = '95% CI 0.416 to 0.484 over 300 tasks, if the run has ended and these are all its rollouts';
     const said = (certain: string) =>
       summaryLines({ run, certainty: certain }, 56, theme).slice(3).map(stripVTControlCharacters);
@@ -156,7 +156,7 @@ describe('the interval', () => {
     expect(said(`${words} (total unknown); ${bounds}`).join(' ')).toBe(`${words} (total unknown); ${bounds}`);
   });
 
-  it('has the numbers beside its mean in lines of their own if they do not fit', () => {
+  it('moves the numbers beside its mean to their own lines if they do not fit', () => {
     const rewards = summariseRewards(
       rewardsOf(...Array.from({ length: 15 }, () => 1), 0.5, null, null),
       20,
@@ -177,7 +177,7 @@ describe('the interval', () => {
     expect(certainty('completed', rewardsOf(1, 1, 1, 1))).toBe('95% CI 0.0250 to 1.00 over 1 task');
   });
 
-  it('says its confidence as it is', () => {
+  it('rounds its confidence correctly', () => {
     const interval = { low: 0, high: 1 };
     expect([0.95, 0.9999999, 0.57].map(confidence => formatConfidence({ ...interval, confidence }))).toEqual([
       '95%',
@@ -193,7 +193,7 @@ describe('the interval', () => {
     );
   });
 
-  it('says of how many tasks the interval is, listed or not, where that is certain', () => {
+  it('says how many tasks the interval covers, listed or not, if that is certain', () => {
     const rated = ofTasks(...Array<number>(163).fill(1));
     expect(certainty('completed', rated, 200, 1)).toMatch(/ over 163 of 200 tasks; /);
     expect(certainty('completed', rated, 200)).toMatch(/ over 163 tasks; /);
@@ -202,7 +202,7 @@ describe('the interval', () => {
     expect(certainty('completed', rated, 163)).toMatch(/ over 163 tasks$/);
   });
 
-  it('counts rewards that are to come, or will not come, as the lowest and as the highest', () => {
+  it('counts rewards that will come, or never will, as the lowest and as the highest', () => {
     expect(certainty('running', ofTasks(1, 0, 1), 28, 1)).toMatch(
       /^95% CI 0\.00\d+ to 0\.99\d+ over 3 of 28 tasks; 0\.0714 to 0\.964 with the 25 to come$/,
     );
@@ -213,7 +213,7 @@ describe('the interval', () => {
     );
   });
 
-  it('is left out where the service does not report how many are to come, and else on the condition that the run has ended', () => {
+  it('is left out if the service does not report how many are to come, unless the run has ended', () => {
     const words = (status: string | null) => wordsOf(runMeanOf(ofTasks(1, 0, 1), { status }));
     expect(words('running')).toBe('no interval: the service does not report how many rewards are missing');
     expect(words(null)).toMatch(/^95% CI 0\.\d+ to 0\.\d+ over 3 tasks, if the run has ended and these are all /);
@@ -221,22 +221,22 @@ describe('the interval', () => {
     expect(words('completed')).toMatch(/over 3 tasks, if these are all its rollouts \(total unknown\)$/);
   });
 
-  it('takes no number for that of its rollouts that cannot be', () => {
+  it('does not take an impossible number as that of its rollouts', () => {
     for (const total of [0, -5, 2.5, 2, 1e300, Number.NaN])
       expect(certainty('running', ofTasks(1, 0, 1), total)).toMatch(/^no interval: the service does not report/);
   });
 
-  it('does not report how many tasks rollouts are of that name none, while more may come', () => {
+  it('does not count the tasks of rollouts without a task, while more may come', () => {
     const some = [...ofTasks(1, 0), { reward: 1, trajectory_id: 'x', task_id: null }];
     expect(certainty('running', some, 28)).toMatch(/^no interval/);
   });
 
-  it('has no bounds by rewards outside of the range', () => {
+  it('has no bounds from rewards outside the range', () => {
     const run = runMeanOf(ofTasks(5, 5, null), { status: 'completed' });
     expect([run.bounds, run.interval]).toEqual([undefined, undefined]);
   });
 
-  it('counts more tasks than arguments fit into a call', () => {
+  it('counts more tasks than a call can have arguments', () => {
     const many = Array.from({ length: 200_000 }, (_, task) => ({
       reward: task % 2,
       trajectory_id: null,
@@ -245,7 +245,7 @@ describe('the interval', () => {
     expect(runMeanOf(many, { status: 'running', total: 250_000 }).interval).toBeDefined();
   });
 
-  it('is left out where rewards name no task: several may be of one', () => {
+  it('is left out if rewards name no task, as several may share one', () => {
     const nameless = ofTasks(1, 0, 1).map(each => ({ ...each, task_id: null }));
     const words = 'no interval: 3 rewards have no readable task';
     expect(certainty('completed', nameless)).toBe(words);
@@ -263,7 +263,7 @@ describe('the interval', () => {
     );
   });
 
-  it('is left out where the range of the rewards is not known', () => {
+  it('is left out if the range of the rewards is unknown', () => {
     expect(certainty('completed', ofTasks(1, 5, 7))).toBe(
       'no interval: rewards are outside 0..1; set their range with the setting compare.rewardRange',
     );
@@ -272,7 +272,7 @@ describe('the interval', () => {
 });
 
 describe('the counts', () => {
-  it('say what could not be read, and do not take it for missing', () => {
+  it('name what is unreadable, and do not count it as missing', () => {
     const rewards = summariseRewards(rewardsOf(0, 1), undefined, 1);
     const lines = summaryLines({ run: { ...run, status: 'completed' }, rewards }, 100, theme);
     const [, , mean] = lines.map(stripVTControlCharacters);
@@ -284,7 +284,7 @@ describe('the counts', () => {
     expect(head('running', rewardsOf(0, 1, 1), { terminal_rollouts: 9 })[1]).toContain('9 of 28 rollouts');
   });
 
-  it('say what has no reward, with what failed of it, as everywhere', () => {
+  it('name rollouts without a reward, with the failed ones, as everywhere', () => {
     const live = { failed_rollouts: 2 };
     expect(head('completed', rewardsOf(1, 1, null), { live })[2]).toBe(
       'mean 1.00 over 2 rewards  26 without a reward (2 failed)',
@@ -308,7 +308,7 @@ describe('the counts', () => {
 });
 
 describe('the distribution', () => {
-  it('begins and ends at round numbers, also in one line', () => {
+  it('starts and ends at round numbers, even on one line', () => {
     const values = [0.02, 0.13, 0.31, 0.32, 0.55, 0.87];
     const ranges = distributionLines(values, 40, 60, theme).map(line => line.trim().split(' █')[0]);
     expect(ranges.slice(0, 2)).toEqual(['[0, 0.1)', '[0.1, 0.2)']);
@@ -317,14 +317,14 @@ describe('the distribution', () => {
     expect(distributionLines([], 20, 60, theme)).toEqual([]);
   });
 
-  it('is the value in words if there is only one', () => {
+  it('is in words if there is only one value', () => {
     expect(distributionLines([0, 0, 0], 20, 60, theme)).toEqual(['rewards all 0']);
     expect(distributionLines([0.25], 20, 60, theme)).toEqual(['rewards 0.25']);
     expect(distributionLines([0, 1], 20, 60, theme)[0]).toMatch(/^rewards 0 \S+ 1$/);
   });
 });
 
-it('a run says which options it ignored, and what its tasks lack', () => {
+it('names the options that a run ignored, and what its tasks lack', () => {
   const read = evalRun.parse({ ...run, warnings: 'one task has no grader', ignored_options: ['algorithm', 'seed'] });
   expect(runFacts(read)).toEqual(
     expect.arrayContaining([
@@ -334,7 +334,7 @@ it('a run says which options it ignored, and what its tasks lack', () => {
   );
 });
 
-it('a run of a checkpoint is optimistic only where the held-out curve is known to be of the same tasks (X23)', () => {
+it('calls a run of a checkpoint optimistic only if the held-out curve is known to be of the same tasks (X23)', () => {
   const cautions = (more: object) =>
     runFacts({ ...run, parent_checkpoint_id: 'ckpt_1', ...more }).filter(
       ({ label, value }) => label === 'caution' && value,
@@ -348,7 +348,7 @@ it('a run of a checkpoint is optimistic only where the held-out curve is known t
   expect(cautions({ parent_checkpoint_id: null })).toEqual([]);
 });
 
-it.each(['validation', 'test'])('reads that its checkpoint was measured on the %s tasks (X23)', async split => {
+it.each(['validation', 'test'])('says that its checkpoint was measured on the %s tasks (X23)', async split => {
   const service = fakeService({
     getTrajectoryRewards: () => ({ trajectory_rewards: [] }),
     getHeldOutRewards: () => ({ held_out_rewards: [{ step: 1, split, held_out_reward: 0.5 }] }),

@@ -93,7 +93,7 @@ it.each([
 it.each([
   { dataset: 'mine', title: 'Regrade mine' },
   { training: 'trn_1', title: 'Regrade trn_1' },
-])('grades what is listed of $title', async ({ title, ...scope }) => {
+])('grades the listed rollouts under the title $title', async ({ title, ...scope }) => {
   const service = fakeService(answers);
   const stage = openViewOnStage(TrajectoriesView, {
     place: { view: 'list', resource: 'trajectories', scope },
@@ -119,7 +119,7 @@ it('refuses a threshold that passes or fails every reward (out31 B2)', async () 
   await stage.waitFor('A number above 0, and at most 1');
 });
 
-it('stops at once if the program cannot be found (out31 C8)', async () => {
+it('stops at once if the program is not found (out31 C8)', async () => {
   const stage = openRun({ columns: 120, rows: 40 });
   await stage.waitFor(isRead);
   await stage.press('R');
@@ -150,7 +150,7 @@ it('requires a pattern for a regular expression (A6)', async () => {
   expect(flat(stage.text())).toContain('0.667 before, 0.333 now');
 });
 
-it('runs a program only after a question', async () => {
+it('asks before it runs a program', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'regrade-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const script = join(folder, 'grade.mjs');
@@ -181,7 +181,7 @@ it('runs a program only after a question', async () => {
   expect(existsSync(join(folder, 'ran'))).toBe(true);
 });
 
-it('says how far it is, stops, and says that the others were not graded', async () => {
+it('shows progress, stops, and says that the others were not graded', async () => {
   const held = Promise.withResolvers<never>();
   const getTrajectory: typeof answers.getTrajectory = input =>
     String(input.params.trajectory_id).endsWith('same') ? (held.promise as never) : answers.getTrajectory(input);
@@ -200,7 +200,7 @@ it('says how far it is, stops, and says that the others were not graded', async 
   expect(stage.workbench.unfinishedWork()).toEqual([]);
 });
 
-it('asks a model with a rubric, and names what it could not grade', async () => {
+it('asks a model with a rubric, and names the rollouts it could not grade', async () => {
   const chat = {
     complete: async ({ messages }: { messages: readonly { content: string }[] }) => ({
       choices: [{ message: { content: messages[1]?.content.includes('it is') ? 'hm' : 'Fine.\nREWARD: 0.5' } }],

@@ -9,7 +9,7 @@ const rewards = [
 ];
 
 describe('summariseRewards', () => {
-  it('takes a 0 for a result and a missing reward for none', () => {
+  it('takes a 0 as a result and a missing reward as none', () => {
     expect(summariseRewards(rewards, 10)).toEqual({
       values: [1, 0, 0.5],
       mean: 0.5,
@@ -20,7 +20,7 @@ describe('summariseRewards', () => {
     });
   });
 
-  it('counts each of many rewards, also the first and the last (B1)', () => {
+  it('counts each of many rewards, including the first and last (B1)', () => {
     for (let count = 1; count <= 12; count += 1) {
       const values = Array.from({ length: count }, (_, index) => 2 ** index);
       const many = values.map((reward, index) => ({ trajectory_id: `t${index}`, task_id: 'a', reward }));
@@ -41,7 +41,7 @@ describe('summariseRewards', () => {
     });
   });
 
-  it('never claims fewer rollouts than there are trajectories', () => {
+  it('never reports fewer rollouts than trajectories', () => {
     expect(summariseRewards(rewards, 2).total).toBe(4);
     expect(summariseRewards(rewards, 2, 3)).toMatchObject({ unreadable: 3, total: 7 });
   });

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { pageOf } from '../../../queries/scripted-service.ts';
 import { openWorld, world } from '../../program/scripted-world.tsx';
 
-it('names what the actions are on, and offers what its rollouts have (B20)', async () => {
+it('names what the actions apply to, and offers those of its rollouts (B20)', async () => {
   const service = world('completed');
   const row = { trajectory_id: 'traj_1', task_id: 'task-1', status: 'completed', reward: 0.5, eval_run_id: 'evr_1' };
   service.answers.listTrajectories = () => pageOf([row]);
@@ -24,7 +24,7 @@ it('names what the actions are on, and offers what its rollouts have (B20)', asy
   await screen.waitFor('CLASS');
 });
 
-it("shows the run's own flag and note above its rollouts and among its facts (out30 B8)", async () => {
+it('shows the run’s own flag and note above its rollouts and in its facts (out30 B8)', async () => {
   const screen = openWorld(world('completed'), { view: 'record', resource: 'runs', id: 'evr_1' });
   await screen.waitFor('baseline');
   const run = { kind: 'run', id: 'evr_1', label: 'baseline' };

@@ -19,14 +19,14 @@ const shown = (width: number): string[] =>
   statisticsLines(statistics, width, createTheme()).map(line => stripVTControlCharacters(line));
 
 describe('statistics of rollouts', () => {
-  it('gather the snapshots of a stage and knob, in the order of their times', () => {
+  it('collect the snapshots of a stage and knob, in order of their times', () => {
     expect(statistics.map(({ stage, summary, means }) => [stage, summary?.count, means])).toEqual([
       ['rollout', 4, [10, 40]],
       ['grading', 1, [2]],
     ]);
   });
 
-  it('take a line each if there is room for the name', () => {
+  it('take one line each if there is room for the name', () => {
     expect(shown(60)).toEqual([
       'STATISTICS                     COUNT    MEAN     P50     P95',
       expect.stringMatching(/^rollout latency \(ms\) +4 +25/),
@@ -34,14 +34,14 @@ describe('statistics of rollouts', () => {
     ]);
   });
 
-  it('say the whole name on a line of its own if there is not', () => {
+  it('put the whole name on its own line if there is not', () => {
     const lines = shown(36);
     expect(lines[2]).toBe('rollout latency (ms)');
     expect(lines[3]).toMatch(/^ +4 +25/);
     expect(Math.max(...lines.map(line => line.length))).toBe(36);
   });
 
-  it('say how many samples have a value, and keep large numbers apart (C7)', () => {
+  it('show how many samples have a value, and keep large numbers apart (C7)', () => {
     const large = [snapshot('rollout', '2026-01-01T00:00:00Z', [1e308, 1e308, Number.NaN])];
     const counted = knobStatistics([
       ...large,

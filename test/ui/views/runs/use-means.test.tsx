@@ -20,7 +20,7 @@ function Names() {
   return <Text>{[first?.[1]?.provisional_mean, ...named].join(' ')}</Text>;
 }
 
-it('are looked up once for each of many runs, however often a run changes (B11)', async () => {
+it('are looked up once for each of many runs, however often one changes (B11)', async () => {
   const workbench = newWorkbench({ service: async () => fakeService({}) });
   workbench.remembered.see([{ kind: 'training', id: 'trn_7', label: 'remembered' }]);
   const find = vi.spyOn(workbench.remembered.seen, 'find');

@@ -10,7 +10,7 @@ const curveOf = (values: readonly number[]) => ({
   rewards: Float64Array.from(values),
 });
 
-it('a curve without any reward is a finding, from twenty steps on', () => {
+it('reports a curve without any reward, after twenty steps', () => {
   const never = Array.from({ length: 20 }, () => 0);
   expect(hintOfCurves(curveOf(never), [], [0, 1])).toMatch(/^the trainer's reward is 0 in all 20 steps/);
   expect(auditOfCurves(curveOf(never), [], [0, 1])[0]?.words).toBe(hintOfCurves(curveOf(never), [], [0, 1]));
@@ -19,7 +19,7 @@ it('a curve without any reward is a finding, from twenty steps on', () => {
   expect(hintOfCurves(undefined, undefined, [0, 1])).toBeUndefined();
 });
 
-it('the inspector of Training names it with the keys that lead to the audit (B15)', async () => {
+it('names a finding in the inspector of Training, with the keys to the audit (B15)', async () => {
   const service = world('none');
   const run = { training_run_id: 'trn_1', display_name: 'shop', status: 'succeeded', bench_id: 'bench_1' };
   service.answers.listTrainingRuns = () => [run];

@@ -47,7 +47,7 @@ const stageOf = (more: Answers, columns: number, rows: number) =>
     rows,
   });
 
-it('lists what to look at with what was read, and opens the rollouts that it rests on', async () => {
+it('lists the findings and what was read, and opens their rollouts', async () => {
   for (const [columns, rows] of [
     [200, 60],
     [80, 24],
@@ -63,7 +63,7 @@ it('lists what to look at with what was read, and opens the rollouts that it res
   }
 });
 
-it('flags the rollouts that a finding rests on (out30 B7)', async () => {
+it('flags the rollouts of a finding (out30 B7)', async () => {
   const stage = stageOf({}, 150, 36);
   await stage.waitFor('▸ length');
   await stage.press('enter');

@@ -25,7 +25,7 @@ const shared = { name: 'checkpoint', label: 'Checkpoint', initial: '' };
 const fieldOf = (more: object = {}) => checkpointField({ ...choice, ...more }, shared);
 
 describe('the rows', () => {
-  it('have the newest first, the held-out reward with its interval where it is known, and the best', () => {
+  it('have the newest first, the held-out reward with its interval if known, and the best', () => {
     expect(fieldOf().options.map(({ label, facts = [] }) => [label, ...facts].join('|'))).toEqual([
       'step 30|||||',
       'step 20|held-out 0.700|best|||',
@@ -38,7 +38,7 @@ describe('the rows', () => {
     expect([row?.label, row?.facts?.[0]]).toEqual(['step 30 of first', 'other model']);
   });
 
-  it('are found by the names that commands take, unless two runs have the name', () => {
+  it('are found by the names that commands take, unless two runs share a name', () => {
     const aliases = (more: object) => fieldOf(more).options.map(each => each.aliases?.join(' '));
     expect(aliases({ runs: [first, other], isOfOne: false })).toEqual([
       'trn_1@latest trn_1@30 trn_1 first@latest first@30 first',
@@ -55,7 +55,7 @@ describe('the rows', () => {
     ]);
   });
 
-  it('are neither the latest nor the best of a list that was not read whole', () => {
+  it('are neither the latest nor the best of a partly read list', () => {
     const some = [...checkpoints];
     notePage(some, { dropped: 1, cursor: null });
     const { options } = fieldOf({ offered: offeredOf(first, some, heldOut, [], [0, 1]) });
@@ -85,7 +85,7 @@ describe('the rows', () => {
   });
 });
 
-it('checks what is chosen, and what is typed', () => {
+it('checks the selected and the typed checkpoint', () => {
   expect(fieldOf().check?.('')).toContain('Choose a checkpoint');
   expect(fieldOf().check?.('ckpt_10')).toBeUndefined();
   expect(fieldOf().check?.('first@40')).toBe('no such one');

@@ -54,7 +54,7 @@ const stageOf = (columns: number, rows: number) =>
     rows,
   });
 
-it('overlays all marked runs, with names that tell them apart, by the reward that decides (W17, W23)', async () => {
+it('overlays all marked runs, with distinct names, by the held-out reward (W17, W23)', async () => {
   const stage = openViewOnStage(TrainingListView, {
     place: { view: 'list', resource: 'training' },
     service: async () => service,
@@ -92,7 +92,7 @@ it('draws a chart for each run on one scale, at every size', async () => {
   }
 });
 
-it('names the key of the grid, also at 60×15', async () => {
+it('names the key for the grid, even at 60×15', async () => {
   const place = {
     view: 'curves',
     runs: runs.map(run => ({ id: run.training_run_id, name: run.display_name })),
@@ -145,7 +145,7 @@ it('describes the curves in words', async () => {
 it.each([
   ['several runs', { view: 'curves', runs: [1, 2].map(index => ({ id: `trn_${index}`, name: name(index) })) }, [], 2],
   ['a run with its alarms', { view: 'record', resource: 'training', id: 'trn_1' }, ['A'], 1],
-] as const)('reads curves of %s that have all steps again once there are more', async (_, start, keys, count) => {
+] as const)('reads complete curves of %s again once there are more steps', async (_, start, keys, count) => {
   let completed_steps = 40;
   const running = { status: 'running', total_steps: 80 };
   const { service: scripted, asked } = scriptedService({

@@ -68,7 +68,7 @@ const stageOf = (columns: number, rows: number) =>
     rows,
   });
 
-it('lists the tasks of a step, worst first, with their rewards, lengths and what they teach', async () => {
+it('lists the tasks of a step, worst first, with their rewards, lengths and teaching signal', async () => {
   const stage = stageOf(170, 30);
   // The next step is known from the curve.
   await stage.waitFor(text => text.includes('▸ c') && text.includes('<.> next step'));
@@ -83,7 +83,7 @@ it('lists the tasks of a step, worst first, with their rewards, lengths and what
   await stage.waitFor('traj_b1_1');
 });
 
-it('says of a rollout that it has no reward', async () => {
+it('says that a rollout has no reward', async () => {
   const rewards = [{ task_id: 'a', trajectory_id: 'traj_a', reward: null, completion_tokens: 9 }];
   const stage = openViewOnStage(StepRolloutsView, {
     place: { view: 'step-rollouts', trainingRunId: 'trn_1', step: 1 },
@@ -95,7 +95,7 @@ it('says of a rollout that it has no reward', async () => {
   await stage.waitFor(text => /a +none +9 +traj_a/.test(text));
 });
 
-it('follows a task through the steps that have it: curve, list and text together', async () => {
+it('follows a task through its steps: curve, list and text together', async () => {
   for (const [columns, rows] of [
     [140, 40],
     [80, 24],

@@ -23,7 +23,7 @@ const signal: TeachingSignal = { steps, turn: teachingTurn(steps), known: 40, pr
 const frame = { width: 80, plotWidth: 8, columnOf: (step: number) => (step - 1) * 2, crosshair: undefined };
 
 describe('the strip', () => {
-  it('shares its rows exactly', () => {
+  it('divides its rows exactly', () => {
     const counts = { teaches: 1, easy: 1, hard: 1, equal: 0, unscored: 0 };
     expect(rowsOf(counts, 3, 4)).toHaveLength(4);
     expect(rowsOf(counts, 3, 1)).toHaveLength(1);
@@ -35,7 +35,7 @@ describe('the strip', () => {
     expect(drawn.slice(0, 4).map(line => line.slice(-8))).toEqual(['--+++++ ', '--+++++ ', '##+++++ ', '####### ']);
   });
 
-  it('says the shares of the step at the crosshair, how much was read, and what has turned', () => {
+  it('shows the shares at the crosshair, how much was read, and the turning point', () => {
     const theme = createTheme('plain');
     const at = (crosshair: number | undefined) => stripOf(signal, 30, 80)?.lines({ ...frame, crosshair }, theme) ?? [];
     expect(at(undefined)[4]).toContain('step 4: █ teach 25%  ▒ too easy 75%  of 4 groups, 4 of 40 steps read');
@@ -45,7 +45,7 @@ describe('the strip', () => {
     );
   });
 
-  it('keeps its width and its height, whatever the room', () => {
+  it('keeps its width and its height in any space', () => {
     const theme = createTheme('plain');
     for (const height of [3, 9, 12, 15, 24, 60]) {
       for (const width of [20, 44, 60, 190]) {

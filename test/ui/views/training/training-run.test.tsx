@@ -41,7 +41,7 @@ const runView = defineView<'record'>({
   general: [],
 });
 
-it('keeps the overlay, the crosshair and the smoothing for the way back', async () => {
+it('keeps the overlay, the crosshair and the smoothing after a detour', async () => {
   const stage = openViewOnStage(PlainListView, {
     place: { view: 'list', resource: 'training' },
     service: async () => service,
@@ -76,7 +76,7 @@ it.each([
   [80, 24],
   [60, 15],
 ])(
-  'gives the lines of the checkpoints to curves of full height at %i x %i, except that of the filter',
+  'gives the lines of checkpoints to curves of full height at %i x %i, except that of the filter',
   async (columns, rows) => {
     const checkpoints = Array.from({ length: 6 }, (_, index) => ({
       checkpoint_id: `ckpt_${index}`,
@@ -105,7 +105,7 @@ it.each([
   },
 );
 
-it('shows an error below the head and not over it', async () => {
+it('shows an error below the head, not over it', async () => {
   let broken = false;
   const answering = fakeService({
     ...answers,
@@ -146,7 +146,7 @@ it('shows an error below the head and not over it', async () => {
   }
 });
 
-it('deploys the last checkpoint of a run that has ended before its checkpoints are listed, or says that there is none', async () => {
+it('deploys the last checkpoint of a completed run before its checkpoints are listed, or says that there is none', async () => {
   let listed: readonly object[] = [];
   let asked = 0;
   const stage = openViewOnStage(TrainingRunView, {
@@ -176,7 +176,7 @@ it('deploys the last checkpoint of a run that has ended before its checkpoints a
   await stage.waitFor('Deploy step 40 of first');
 });
 
-it('says from which step a run continues that was set back', async () => {
+it('says from which step a restarted run continues', async () => {
   let completed_steps = 39;
   const stage = openViewOnStage(TrainingRunView, {
     place: { view: 'record', resource: 'training', id: 'trn_first' },
@@ -202,7 +202,7 @@ it('says from which step a run continues that was set back', async () => {
   expect(stage.text()).not.toContain('set back');
 });
 
-it('says nothing of the start where the service does not', async () => {
+it('does not mention the start if the service does not', async () => {
   const stage = openViewOnStage(TrainingRunView, {
     place: { view: 'record', resource: 'training', id: 'trn_first' },
     service: async () =>
@@ -215,7 +215,7 @@ it('says nothing of the start where the service does not', async () => {
   expect(stage.text()).not.toContain('started');
 });
 
-it('marks the checkpoints that answer, and the one that does in production', async () => {
+it('marks the checkpoints that answer, and the one in production', async () => {
   const deployment = (deployment_id: string, checkpoint_id: string, more: object = {}) => ({
     ...{ deployment_id, checkpoint_id, model_slug: deployment_id, status: 'DEPLOYED', role: 'test', is_active: false },
     ...more,
@@ -255,7 +255,7 @@ it('marks the checkpoints that answer, and the one that does in production', asy
   await stage.waitFor('DEPLOYED covers only 5 deployments');
 });
 
-it('shows each series that the service sends with the trainer reward on its own axis (V45)', async () => {
+it('shows each series that comes with the trainer reward on its own axis (V45)', async () => {
   const measured = trainer_rewards.map(row => ({
     ...row,
     kl: row.step / 1_000,
@@ -281,7 +281,7 @@ it('shows each series that the service sends with the trainer reward on its own 
   await without.waitFor(text => /held-out 0\.100 .*trainer 0\.975/.test(text));
 });
 
-it('shows below the curves which groups teach, as it reads them, and since when most do not', async () => {
+it('shows below the curves which groups teach, while it reads them, and since when most do not', async () => {
   const asked: number[] = [];
   const taught = fakeService({
     ...answers,
@@ -307,7 +307,7 @@ it('shows below the curves which groups teach, as it reads them, and since when 
   expect(asked).toHaveLength(before);
 });
 
-it('is quiet about what groups teach if the service lists no rewards by step', async () => {
+it('does not mention groups if the service lists no rewards by step', async () => {
   const asked: number[] = [];
   const without = fakeService({
     ...answers,
@@ -324,7 +324,7 @@ it('is quiet about what groups teach if the service lists no rewards by step', a
   expect(stage.text()).not.toContain('the rewards for the steps');
 });
 
-it('keeps the height of the chart while the missing rewards by step are asked for again', async () => {
+it('keeps the height of the chart while missing rewards by step are requested again', async () => {
   let asked = 0;
   const without = fakeService({
     ...answers,
@@ -344,7 +344,7 @@ it('keeps the height of the chart while the missing rewards by step are asked fo
   expect(stage.text()).not.toContain('teaching signal');
 });
 
-it('keeps the teaching signal it has read when the service no longer lists rewards by step', async () => {
+it('keeps the teaching signal when the service no longer lists rewards by step', async () => {
   let asked = 0;
   const forgetful = fakeService({
     ...answers,
@@ -364,7 +364,7 @@ it('keeps the teaching signal it has read when the service no longer lists rewar
   expect(stage.text()).toContain('8 of 40 steps read');
 });
 
-it('is not final while a round of an ended run is incomplete, and reads it again', async () => {
+it('is not final while a round of a completed run is incomplete, and reads it again', async () => {
   const part = { held_out_reward: 0.95, expected_samples: 112, completed_samples: 5, round_completed: false };
   const whole = { held_out_reward: 0.671, expected_samples: 112, completed_samples: 112, round_completed: true };
   let isComplete = false;
@@ -385,7 +385,7 @@ it('is not final while a round of an ended run is incomplete, and reads it again
   await screen.waitFor(text => text.includes('held-out 0.671') && text.includes('● final'));
 });
 
-it('reads the round of the last step of an ended run although it is late', async () => {
+it('reads the late round of the last step of a completed run', async () => {
   const counts = { expected_samples: 4, completed_samples: 4 };
   const held_out_rewards = [{ step: 20, held_out_reward: 0.5, ...counts }];
   const run = { ...runs[0], completed_at: new Date().toISOString() };
@@ -451,7 +451,7 @@ it('shows the failure in a record only while its progress has the same status (o
   expect(stage.text()).not.toContain('out of memory');
 });
 
-it('says that there is no curve where the service has no rewards, instead of an empty chart (out29 C4)', async () => {
+it('says that there is no curve if the service has no rewards, instead of an empty chart (out29 C4)', async () => {
   const missing = (operation: 'getTrainerRewards' | 'getHeldOutRewards') => () => {
     throw new CapabilityMissingError(operation);
   };

@@ -43,7 +43,7 @@ describe('curves', () => {
     ]);
   });
 
-  it('are one for each split; those that decide nothing are faint, and only beside their own run', () => {
+  it('exist once per split; those that do not decide are faint, and only beside their own run', () => {
     const tested = [0, 2].map(step => ({ step, held_out_reward: 0.9, split: 'test' }));
     const rows = [...tested, ...heldOut.map(row => ({ ...row, split: 'validation' }))];
     const curves = { trainer, heldOut: decidingSplit(rows) };
@@ -59,7 +59,7 @@ describe('curves', () => {
     expect(curveSeries(curves, { ...options, name: 'one' })).toHaveLength(2);
   });
 
-  it('keep the values before smoothing behind the trainer curve, and limits around the held-out means (V50)', () => {
+  it('show values before smoothing behind the trainer curve, and limits around held-out means (V50)', () => {
     const measured = [{ step: 0, held_out_reward: 0.5, completed_samples: 112 }];
     const [held, trained] = curveSeries({ trainer, heldOut: measured }, { ...options, smoothing: 2 });
     expect(trained?.raw?.ys[2]).toBe(0.3);
@@ -69,7 +69,7 @@ describe('curves', () => {
     expect(held?.raw).toBeUndefined();
   });
 
-  it('are placed by the minutes of their steps, as far as these are known', () => {
+  it('are placed by the minutes of their steps, as far as known', () => {
     const align = byMinutes([
       { step: 10, at: 600_000 },
       { step: 0, at: 0 },
@@ -122,7 +122,7 @@ describe('curves', () => {
     expect(legendLines(series.slice(1), undefined, 80, createTheme('plain', true))).toEqual(['**** trainer 0.300']);
   });
 
-  it('say how many steps have no value, and nothing for one of these (W2)', () => {
+  it('say how many steps have no value, and nothing for one of them (W2)', () => {
     const gap = Array.from({ length: 20 }, (_, step) => ({
       step,
       trainer_reward: step >= 4 && step < 12 ? null : 0.5,
@@ -139,7 +139,7 @@ describe('curves', () => {
     expect(text(undefined, 30)).toEqual(['⠤⠤⠤⠤ 0.500, 8 n/a  trainer']);
   });
 
-  it('are broken where steps are left out, and say how many', () => {
+  it('break at skipped steps, and say how many', () => {
     const rows = Array.from({ length: 40 }, (_, step) => ({ step, trainer_reward: 0.5 })).filter(
       ({ step }) => step < 10 || step > 19,
     );
@@ -156,7 +156,7 @@ describe('curves', () => {
     expect(line).toContain('trainer 0.500, no value at 10 steps');
   });
 
-  it('are one line without room for a chart: that of the run which is open, by its name (W8)', () => {
+  it('are one line without room for a chart: that of the open run, by name (W8)', () => {
     const theme = createTheme('plain');
     const own = curveSeries({ trainer, heldOut: [] }, { ...options, name: 'one' });
     const plain = (lines: readonly string[]) => lines.map(stripVTControlCharacters);
@@ -166,7 +166,7 @@ describe('curves', () => {
     expect(smallCurve([], 30, theme)).toEqual([]);
   });
 
-  it('are not the line of an overlaid run where the open one has no curve (W8)', () => {
+  it('are never the line of an overlaid run if the open one has no curve (W8)', () => {
     const theme = createTheme('plain');
     const other = curveSeries({ trainer, heldOut: [] }, { ...options, name: 'other' });
     const drawn = {
@@ -180,7 +180,7 @@ describe('curves', () => {
     expect(linesOf([[], other], 3)).toContain('trainer of other');
   });
 
-  it('are a line each over the same steps where a preview has no room for a chart', () => {
+  it('are one line each over the same steps if a preview has no room for a chart', () => {
     const theme = createTheme('plain');
     const rows = Array.from({ length: 9 }, (_, step) => ({ step, trainer_reward: step / 8 }));
     const held = [0, 2, 4, 6, 8, 10, 12, 14, 16].map(step => ({ step, held_out_reward: 0.5 }));
@@ -190,7 +190,7 @@ describe('curves', () => {
     expect(smallCurves([], 30, theme)).toEqual([]);
   });
 
-  it('have a line each if one line would cut their values', () => {
+  it('have one line each if a shared line would cut their values', () => {
     const name = 't-words training with a long name';
     const series = [
       ...curveSeries({ trainer, heldOut }, { ...options, name }),
@@ -203,7 +203,7 @@ describe('curves', () => {
     ]);
   });
 
-  it('and the count of steps do not contradict each other', () => {
+  it('never contradict the count of steps', () => {
     expect(completedSteps({ completed_steps: 2 }, trainer)).toBe(3);
     expect(completedSteps({ completed_steps: 4 }, trainer)).toBe(4);
     expect(completedSteps({}, trainer)).toBeUndefined();
@@ -212,7 +212,7 @@ describe('curves', () => {
     expect(completedSteps({ completed_steps: 4, total_steps: 9 }, trainer, [{ step_index: 50 }])).toBe(4);
   });
 
-  it('of a service that has none are the steps that were seen here', () => {
+  it('are the steps seen here if the service has none', () => {
     const [series] = progressSeries([
       { at: 60_000, completed_steps: 0 },
       { at: 120_000, completed_steps: 5 },
@@ -224,7 +224,7 @@ describe('curves', () => {
     expect(progressSeries([])).toEqual([]);
   });
 
-  it('say where a held-out mean is over fewer samples than expected', () => {
+  it('say if a held-out mean covers fewer samples than expected', () => {
     const whole = { step: 5, held_out_reward: 1, expected_samples: 8, completed_samples: 8, failed_samples: 0 };
     expect(heldOutNote([whole])).toBeUndefined();
     expect(heldOutNote([{ ...whole, completed_samples: 6, failed_samples: 2 }])).toBe(
@@ -232,7 +232,7 @@ describe('curves', () => {
     );
   });
 
-  it('a held-out mean says how many trajectories it is of, and why it lacks others', () => {
+  it('say how many trajectories a held-out mean covers, and why it lacks others', () => {
     const point = { step: 5, held_out_reward: 0.5, expected_samples: 8, completed_samples: 8 };
     expect(heldOutNote([{ ...point, loaded_trajectories: 6, cancelled_samples: 1, failed_samples: 1 }])).toBe(
       'held-out at step 5: 6 of 8 samples, 1 failed, 1 cancelled',
@@ -251,21 +251,21 @@ describe('the newest held-out mean', () => {
   const point = { step: 5, held_out_reward: 0.5, expected_samples: 112, completed_samples: 112 };
   const room = { width: 120, height: 40 };
 
-  it('says how certain it is, and what a choice by it is worth (V50, V42)', () => {
+  it('says how certain it is, and how much a choice by it is worth (V50, V42)', () => {
     expect(heldOutLines([point, { ...point, step: 1 }], [0, 1], room)).toEqual([
       'held-out 0.500, 95% 0.404..0.596, 112 samples',
       'Choosing a checkpoint by this reward overstates it',
     ]);
   });
 
-  it('warns of no choice that was made on tasks of its own (V42)', () => {
+  it('does not warn of a choice made on separate tasks (V42)', () => {
     // The split is not cut off at 80 columns.
     expect(heldOutLines([{ ...point, split: 'validation' }], [0, 1], { ...room, width: 57 })).toEqual([
       'held-out 0.500, 95% 0.404..0.596, 112 validation samples',
     ]);
   });
 
-  it('counts what is missing as the lowest and the highest reward (V50)', () => {
+  it('counts missing samples as the lowest and the highest reward (V50)', () => {
     const short = [{ ...point, completed_samples: 80 }];
     expect(heldOutLines(short, [0, 1], room)[0]).toMatch(/^held-out 0\.500, 95% 0\.2\d+\.\.0\.7\d+, 80 samples$/);
     const last = heldOutMeans(short)?.last;
@@ -274,7 +274,7 @@ describe('the newest held-out mean', () => {
     );
   });
 
-  it('has no interval outside of the range, and no line in a low pane', () => {
+  it('has no interval outside the range, and no line in a low pane', () => {
     expect(heldOutLines([{ ...point, held_out_reward: 4 }], [0, 1], room)).toHaveLength(1);
     expect(heldOutLines([point], [0, 1], { ...room, height: 12 })).toEqual([]);
     expect(heldOutLines([], [0, 1], room)).toEqual([]);

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { NetworkError } from '../../../../src/service/errors.ts';
 import { openWorld, world } from '../../program/scripted-world.tsx';
 
-it('says that the service cannot be reached, and the last known status with its age (B8)', async () => {
+it('says that the service is unreachable, and shows the last known status with its age (B8)', async () => {
   const service = world('none');
   const down = () => {
     throw new NetworkError('connection refused');

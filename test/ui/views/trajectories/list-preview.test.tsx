@@ -27,13 +27,13 @@ const openAt = (rows: number, item = itemOf(40)) =>
     rows,
   });
 
-it.each([40, 24])('has the end of it beside many facts, in %i rows', async rows => {
+it.each([40, 24])('has the end of the rollout beside many facts, in %i rows', async rows => {
   const stage = openAt(rows);
   await stage.waitFor('the last answer');
   expect(stage.text()).toContain('traj_1');
 });
 
-it('scrolls through all facts, without the end, while it has the focus (B9)', async () => {
+it('scrolls through all facts, without the end, while focused (B9)', async () => {
   const stage = openAt(24);
   await stage.waitFor('the last answer');
   const seen = new Set<string>();

@@ -21,7 +21,7 @@ function open() {
   return { screen, read: () => service.asked('getTrajectory') };
 }
 
-it('reads those of the rows in sight once the column is chosen, and says so', async () => {
+it('reads those of the visible rows once the column is picked, and says so', async () => {
   const { screen, read } = open();
   await screen.waitFor('task-20');
   expect(screen.text()).not.toContain('ANSWER');
@@ -38,7 +38,7 @@ it('reads those of the rows in sight once the column is chosen, and says so', as
   expect(screen.text()).toContain('said by traj_20');
 });
 
-it('has those of all rollouts after a search, without further requests', async () => {
+it('has those of all rollouts after a search, without more requests', async () => {
   const { screen, read } = open();
   await screen.waitFor('task-20');
   await screen.type('//nothing\r');

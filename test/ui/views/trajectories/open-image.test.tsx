@@ -20,7 +20,7 @@ it('has a viewer only on a desktop', () => {
   expect(viewerOf('linux', {})).toBeUndefined();
 });
 
-it('writes what is an image by its first bytes, whatever it is called, for the user alone', async () => {
+it('writes an image recognised by its first bytes, whatever its name, for the user only', async () => {
   const path = await writeImage(readImage(png.toString('base64')));
   expect(path).toMatch(/image\.png$/);
   expect(readFileSync(path).equals(png)).toBe(true);
@@ -63,7 +63,7 @@ function named(text: string): Buffer {
 it.each([
   ['OpenAI', partOf(png)],
   ['Anthropic', { type: 'image', source: { type: 'base64', media_type: 'image/png', data: png.toString('base64') } }],
-])('says where the image is if there is no desktop: %s', async (_, part) => {
+])('prints the path of the image if there is no desktop: %s', async (_, part) => {
   const stage = await opened(part);
   expect(stage.text()).toContain('[image png 2.9 KB]');
   await stage.press('V');
@@ -96,7 +96,7 @@ it('shows the image on a terminal that can, until a key is pressed', async () =>
 it.each([
   ['The terminal shows only PNG images.', Buffer.from('ffd8ffe000', 'hex'), 'jpeg'],
   ['The image is incomplete.', png.subarray(0, 1_000), 'png'],
-])('says where the image is if the terminal cannot show it: %s', async (problem, bytes, type) => {
+])('prints the path of the image if the terminal cannot show it: %s', async (problem, bytes, type) => {
   const stage = await opened(partOf(bytes, type), { display: 'kitty', cover: () => expect.unreachable() });
   await stage.press('V');
   await stage.waitFor(`${problem} Until the program ends, the image is in `);

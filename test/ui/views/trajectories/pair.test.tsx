@@ -40,7 +40,7 @@ const stageOf = (columns: number, rows: number) =>
     rows,
   });
 
-it('shows both from the first difference on, with what is equal folded and the differing words marked', async () => {
+it('shows both from the first difference on, with equal parts folded and differing words marked', async () => {
   const stage = stageOf(230, 30);
   await stage.waitFor('At the first difference, 1 other rollout of this task: 0 like the left, 1 like the right');
   const text = stage.text();
@@ -100,7 +100,7 @@ it.each([
   await stage.waitFor(`At the first difference, ${others}: 0 like the left, 1 like the right`);
 });
 
-it('counts others of both runs in turn, and of one alone if the other cannot be read', async () => {
+it('counts others of both runs in turn, and of one alone if the other is unreadable', async () => {
   const open = (readable: readonly string[]) => {
     const says = (id: string) => (id.startsWith('one') ? 'alpha' : 'beta');
     const runs = fakeService({
@@ -157,14 +157,14 @@ function openSteps(
 }
 const [at20, at60] = [{ policy_step: 20 }, { policy_step: 60 }];
 
-it('counts others of both steps of a training run, and names them', async () => {
+it('counts others of both steps of a training run, and names the steps', async () => {
   const two = openSteps({ 'left 20': at20, 'right 60': at60 }, id => (id.endsWith('20') ? 'alpha' : 'beta'));
   await two.stage.waitFor('8 other rollouts of this task in steps 20 and 60: 4 like the left, 4 like the right');
   const same = openSteps({ 'left 20': at20, 'right 20': at20 }, id => (id.startsWith('left') ? 'alpha' : 'beta'));
   await same.stage.waitFor('3 other rollouts of this task in step 20: 0 like the left, 3 like the right');
 });
 
-it.each([120, 100, 60])('names the steps and the tasks that differ, and cuts the ids, in %i columns', async columns => {
+it.each([120, 100, 60])('names the steps and tasks that differ, and cuts the ids, in %i columns', async columns => {
   const ids = ['trj_000000000000000000000uZCgxzWgAIJ0', 'trj_000000000000000000000BBpgNhroCHK'] as const;
   const task = (name: string) => `next-number-benchmark-training-task-${name}`;
   const { stage } = openSteps(
@@ -182,7 +182,7 @@ it('cuts the task before the names of runs', async () => {
   await stage.waitFor(text => /ask-011 {2}shop-base {2}reward none.*ask-011 {2}shop-after {2}reward none/s.test(text));
 });
 
-it('counts none of two tasks, and says so of answers that are never alike', async () => {
+it('counts none for two different tasks, and says if answers are never alike', async () => {
   const tasks = openSteps({ 'left 20': at20, 'right 20': { ...at20, task_id: 'sums' } }, id => id);
   await tasks.stage.waitFor('sums');
   await tasks.stage.waitFor('places differ');

@@ -7,7 +7,7 @@ const room = { columns: 100, rows: 20 };
 const png = (width: number, height: number, length = 100) => ({ format: 'png', bytes: pngOf(width, height, length) });
 const jpeg = { format: 'jpg', bytes: Buffer.from('ffd8ffe000', 'hex') };
 
-it('sends kitty a PNG in parts of 4096, whose answers it does not want, and deletes it', () => {
+it('sends kitty a PNG in chunks of 4096, without replies, and deletes it', () => {
   const image = png(640, 480, 9_000);
   const { show, remove } = imageBytes(image, 'kitty', room);
   const parts = [...show.matchAll(/\u001b_G([^;]*);([^\u001b]*)\u001b\\/g)];
@@ -23,7 +23,7 @@ it.each([
   [100, 100, 36],
   [100, 1_000, 3],
   [1, 10_000, 1],
-])('fits an image of %i × %i pixels into %i columns, at any ratio of the cells', (width, height, columns) => {
+])('fits an image of %i × %i pixels into %i columns, for any ratio of the cells', (width, height, columns) => {
   expect(imageBytes(png(width, height), 'kitty', room).show).toContain(`,c=${columns},`);
 });
 
@@ -36,7 +36,7 @@ it.each(['iterm2', 'wezterm'] as const)('sends %s an image of any format in one 
   expect(imageBytes(png(100, 100), display, room).show).toContain(';width=36;height=20;');
 });
 
-it('sends iTerm2 a long image in parts, as it drops sequences of over 1 MiB', () => {
+it('sends iTerm2 a long image in chunks, as it drops sequences of over 1 MiB', () => {
   const image = png(640, 480, 2_000_000);
   const { show } = imageBytes(image, 'iterm2', room);
   const [first, ...rest] = show.split('\u0007').map(sequence => sequence.replace('\u001b]1337;', ''));

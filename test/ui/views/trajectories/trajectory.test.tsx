@@ -97,7 +97,7 @@ it('scrolls by a line without reading the messages again, and lays out only the 
   expect(laidOut.mock.calls.length).toBeLessThan(5);
 });
 
-it('finds what is folded, counts it, and opens the fold that is gone to', async () => {
+it('finds folded text, counts it, and opens the fold of the current match', async () => {
   const stage = await open();
   expect(stage.text()).not.toContain('AssertionError');
   expect(stage.text()).toContain('more lines');
@@ -116,7 +116,7 @@ it('finds what is folded, counts it, and opens the fold that is gone to', async 
   expect(stage.text()).toContain('2/10');
 });
 
-it('shows Markdown on a key, finds what it hides, and shows it raw again', async () => {
+it('shows Markdown on a key, finds what it hides, and shows the raw text again', async () => {
   const content = `# Plan\n\nSome **bold** words\u200b and \`code\`\n\n${'more words\n\n'.repeat(40)}the **end**`;
   const stage = await open({}, { trajectory_id: 't', steps: [{ messages: [{ role: 'assistant', content }] }] });
   await stage.waitFor('Some **bold** words and');
@@ -175,7 +175,7 @@ it('shows tool output as lines', async () => {
   expect(stage.text()).not.toContain('\\n');
 });
 
-it('goes as many steps as the key came, in one read or in many (R9)', async () => {
+it('moves one step per key press, in one read or in many (R9)', async () => {
   const stage = await open();
   await stage.type('JJJJJ');
   await stage.waitFor('6 of 10 steps');
@@ -185,7 +185,7 @@ it('goes as many steps as the key came, in one read or in many (R9)', async () =
   await stage.waitFor('9 of 10 steps');
 });
 
-it('ends as many neighbours further as the key came, whatever has been read, and reads none in between (R9)', async () => {
+it('moves one neighbour per key press, whatever has been read, and reads none in between (R9)', async () => {
   const { stage, asked } = openSeveral(8, () => new Promise(() => {}));
   await stage.waitFor('1/8');
   await stage.type(']]]]]');
@@ -199,7 +199,7 @@ it('ends as many neighbours further as the key came, whatever has been read, and
   expect(new Set(asked)).toEqual(new Set(['traj_0', 'traj_5', 'traj_4', 'traj_7']));
 });
 
-it('has both neighbours before they are asked for, and reads each once', async () => {
+it('has both neighbours before they are opened, and reads each once', async () => {
   const { stage, asked } = openSeveral(8, trajectory_id => ({ ...trajectory, trajectory_id, task_id: trajectory_id }));
   await stage.waitFor('Step 0');
   await stage.waitFor(() => asked.length === 2);
@@ -238,7 +238,7 @@ async function openPaged(isDue: () => Promise<void> | void = () => {}) {
   return stage;
 }
 
-it('goes on over the end of what was read of a list, which then shows the last one, and marks the read (R11, R13)', async () => {
+it('continues past the end of a partly read list, which then shows the last one, and marks those read (R11, R13)', async () => {
   const stage = await openPaged();
   await stage.type(']]]]');
   await stage.waitFor('5/5');
@@ -273,7 +273,7 @@ it('counts all keys for pages that come late, the last ones backwards, unless th
   expect(other.text()).toContain('▸ traj_2');
 });
 
-it('jumps by message, by reward and to a step by its number', async () => {
+it('jumps by message, by reward and to a step by number', async () => {
   const steps = trajectory.steps?.map((step, index) => ({ ...step, step_index: index + 100 })).slice(0, 9) ?? [];
   const stage = await open({}, { ...trajectory, steps });
   const at = (words: string) => stage.waitFor(text => (text.split('\n')[2] ?? '').includes(words));
@@ -292,7 +292,7 @@ it('jumps by message, by reward and to a step by its number', async () => {
   await at('Step 105');
 });
 
-it('asks for the number of a step also where there is one, so that its digits flag nothing', async () => {
+it('asks for the number of a step even if there is one, so that its digits flag nothing', async () => {
   const stage = await open({}, { ...trajectory, steps: trajectory.steps?.slice(0, 1) });
   await stage.type('#3');
   await stage.waitFor('Go to a step (1 step)');
@@ -302,7 +302,7 @@ it('asks for the number of a step also where there is one, so that its digits fl
   expect(stage.text()).not.toContain('gamed');
 });
 
-it('folds messages and steps to their first words, and opens what a search finds in them', async () => {
+it('folds messages and steps to their first words, and opens them for a search match', async () => {
   const stage = await open();
   await stage.press('c');
   await stage.waitFor('▸ assistant  ·  #1  ·  thought 0');
@@ -321,7 +321,7 @@ it('folds messages and steps to their first words, and opens what a search finds
   await stage.waitFor('▸ Step 8');
 });
 
-it('takes the keys that come while it is read (R9)', async () => {
+it('handles the keys that come while it is read (R9)', async () => {
   let answer: (shown: Trajectory) => void = () => {};
   const answered = new Promise<Trajectory>(resolve => {
     answer = resolve;
@@ -345,7 +345,7 @@ it.each([
   [60, longTask, 'django', { status: 'failed', error: 'no '.repeat(40) }, 'reward 0.500  •  failed  •  MAX_STEPS'],
   [100, 'a task of some words', 'a task of some words', {}, 'reward 0.500  •  MAX_STEPS  •  completed'],
 ])(
-  'says above the text what it is and how it ended, at %i columns, of %s',
+  'shows above the text what it is and how it ended, at %i columns, of %s',
   async (columns, label, name, more, words) => {
     const rollout = { status: 'completed', termination_reason: 'MAX_STEPS' };
     const shown = { ...trajectory, reward: 0.5, rollout, ...more };
@@ -359,7 +359,7 @@ it.each([
   },
 );
 
-it('keeps the kinds of folds from one trajectory to the next, and single ones apart (R10)', async () => {
+it('keeps folds by kind for the next trajectory, and single ones separate (R10)', async () => {
   const { stage } = openSeveral(2, trajectory_id => ({ ...trajectory, trajectory_id }));
   await stage.waitFor('1/2');
   await stage.type('Zc');
@@ -374,7 +374,7 @@ it('keeps the kinds of folds from one trajectory to the next, and single ones ap
   await stage.waitFor('more lines');
 });
 
-it('offers a reward only while the trajectory takes one', async () => {
+it('offers a reward only while the trajectory accepts one', async () => {
   const ended = await open();
   await ended.press('+', 'J');
   await ended.waitFor('2 of 10 steps');
@@ -384,7 +384,7 @@ it('offers a reward only while the trajectory takes one', async () => {
   await running.waitFor('Log a reward');
 });
 
-it('saves in the folder of the program, whatever its id is', async () => {
+it('saves in the folder of the program, whatever the id', async () => {
   const id = '../../escaped';
   const created_at = '2026-01-01T00:00:00Z';
   const rewards = [{ name: 'tests', value: 1, explanation: 'because' }];
@@ -408,7 +408,7 @@ it('saves in the folder of the program, whatever its id is', async () => {
   );
 });
 
-it('shows the end of the row at which the cursor rests, and asks for none that it passes', async () => {
+it('shows the end of the row on which the cursor rests, and requests none that it passes', async () => {
   const asked: string[] = [];
   const ended = { status: 'completed' as const, reward: 1 };
   const items = Array.from({ length: 9 }, (_, index) => ({ ...ended, trajectory_id: `traj_${index}`, num_steps: 1 }));
@@ -456,7 +456,7 @@ it('names the last step at the end, and has no column of numbers that no step ha
   await stage.waitFor('step 0, 1 of 4 steps');
 });
 
-it('leaves the room to the text: the list of steps has no words that would be cut, and a key hides it (P1)', async () => {
+it('leaves the space to the text: the list of steps has no words that would be cut, and a key hides it (P1)', async () => {
   const stage = await open({ columns: 140 });
   expect(stage.text()).toMatch(/STEP +REWARD *│/);
   expect(stage.text()).not.toContain('FIRST WORDS');
@@ -496,7 +496,7 @@ const manyRows = fakeService({
       : answered(`${params.trajectory_id}`),
 });
 
-it('shows the end of a row also below rows that fill a small screen, and its error (P2)', async () => {
+it('shows the end of a row even below rows that fill a small screen, and its error (P2)', async () => {
   const stage = openViewOnStage(TrajectoriesView, {
     ...{ service: async () => manyRows, columns: 80, rows: 24 },
     place: { view: 'list', resource: 'trajectories' },

@@ -40,7 +40,7 @@ describe('a folded tool call', () => {
     expect(shown([message])).toEqual(['assistant', line]);
   });
 
-  it('shows the other arguments behind the command, and no key where nothing is hidden (R2)', () => {
+  it('shows the other arguments after the command, and no key if nothing is hidden (R2)', () => {
     const call = openAiCall('c', { timeout: 5, command: 'ls', flags: ['a'] });
     expect(shown([{ role: 'assistant', tool_calls: [call] }])).toEqual([
       'assistant',
@@ -50,7 +50,7 @@ describe('a folded tool call', () => {
     expect(shown([{ role: 'assistant', tool_calls: [edit] }])).toEqual(['assistant', '  edit  view  /a.py']);
   });
 
-  it('is cut at the width, and names the key where the command has room enough (R2)', () => {
+  it('is cut at the width, and names the key if the command has enough room (R2)', () => {
     const call = openAiCall('c', { command: 'x'.repeat(200) });
     const cut = (width: number) => shown([{ role: 'assistant', tool_calls: [call] }], [], width)[1];
     expect(cut(60)).toHaveLength(60);
@@ -59,7 +59,7 @@ describe('a folded tool call', () => {
     expect(cut(40)).toMatch(/^ {2}bash {2}x+…$/);
   });
 
-  it('gives the command the room of its id, if there is not enough for both', () => {
+  it('gives the command the room of its id, if both do not fit', () => {
     const calls = [openAiCall('call_of_a_long_id', { command: `${'y'.repeat(30)}\nls` }), openAiCall('c', {})];
     const cut = (width: number) => shown([{ role: 'assistant', tool_calls: calls }], [], width)[1];
     expect(cut(80)).toBe(`  bash  ${'y'.repeat(30)}  (+1 line) (call_of_a_long_id, Z opens)`);
@@ -72,7 +72,7 @@ describe('a folded tool call', () => {
     ['objects', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`],
     ['an argument', `{"command":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
     ['parts', `[{"type":"x","a":${'['.repeat(100_000)}${']'.repeat(100_000)}}]`],
-  ])('shows JSON in a text as it is where it is 100,000 levels deep: %s (X11)', (_, deep) => {
+  ])('shows JSON in a text unchanged if it is nested 100,000 levels deep: %s (X11)', (_, deep) => {
     it.each<[string, object]>([
       ['arguments', { role: 'assistant', tool_calls: [{ id: 'c', function: { name: 'bash', arguments: deep } }] }],
       ['calls', { role: 'assistant', tool_calls: deep }],
@@ -87,7 +87,7 @@ describe('a folded tool call', () => {
     });
   });
 
-  it('shows what it is if it is no call or no JSON (R2)', () => {
+  it('shows its content if it is not a call or not JSON (R2)', () => {
     expect(shown([{ role: 'assistant', tool_calls: 'bash(ls)\nmore' }])).toEqual([
       'assistant',
       '  bash(ls)  (+1 line) (Z opens)',
@@ -96,7 +96,7 @@ describe('a folded tool call', () => {
     expect(shown([{ role: 'assistant', tool_calls: [] }])).toEqual(['assistant', '  (empty)']);
   });
 
-  it('opens to its arguments, with numbers and repeated keys as they were written (R2)', () => {
+  it('unfolds to its arguments, with numbers and repeated keys as written (R2)', () => {
     const args = '{"command":"a\\nb","n":12345678901234567890,"n":2}';
     const message = { role: 'assistant', tool_calls: [{ id: 'call_0', function: { name: 'bash', arguments: args } }] };
     expect(shown([message], ['tools'])).toEqual([
@@ -133,7 +133,7 @@ describe('a response', () => {
     expect(shown([{ role: 'tool', content: 'a\nb\nc\nd\ne\nf' }])).toHaveLength(7);
   });
 
-  it('names its call, and its command where there were several (R4)', () => {
+  it('names its call, and its command if there were several (R4)', () => {
     const one = [
       { role: 'assistant', tool_calls: [openAiCall('call_0', { command: 'ls' })] },
       { role: 'tool', tool_call_id: 'call_0', content: 'a' },
@@ -161,7 +161,7 @@ describe('a response', () => {
     expect(shown([{ role: 'tool', name: 'search', content: 'x' }])).toContain('tool  ·  result of search');
   });
 
-  it('says that it is an error, and is one for the key to the next error (R4)', () => {
+  it('says that it is an error, and is reached by the key for the next error (R4)', () => {
     const messages = [
       { role: 'tool', tool_call_id: 'c', content: 'no', is_error: true },
       { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'd', is_error: true, content: 'bad' }] },
@@ -191,7 +191,7 @@ describe('reasoning', () => {
     ]);
   });
 
-  it('has its bar in front of wrapped lines as well, and in a plain text (R3)', () => {
+  it('has its bar before wrapped lines too, and in plain text (R3)', () => {
     const long = { role: 'assistant', reasoning: 'word '.repeat(40).trim(), content: 'x' };
     const [, , ...lines] = shown([long], ['reasoning'], 40);
     expect(lines.slice(0, -1).every(line => line.startsWith('  │ word'))).toBe(true);
@@ -201,7 +201,7 @@ describe('reasoning', () => {
     );
   });
 
-  it('is read from every field and part that holds it, once (R4, R7)', () => {
+  it('is read from every field and part that contains it, once (R4, R7)', () => {
     expect(shown([{ role: 'assistant', reasoning: 'r', reasoning_content: 'r', content: 'x' }])).toHaveLength(3);
     for (const from of [
       { reasoning_content: 'hm' },
@@ -221,7 +221,7 @@ describe('parts of content', () => {
   const bytes = 288 * 1024;
   const data = 'iVBORw0KGgo'.padEnd((bytes * 4) / 3, 'aB3/');
 
-  it('have lines of their own (R7)', () => {
+  it('have their own lines (R7)', () => {
     const content = [{ type: 'text', text: 'Hello' }, { type: 'text', text: 'Second part' }, 'third'];
     expect(shown([{ role: 'user', content }])).toEqual(['user', '  Hello', '  Second part', '  third']);
   });
@@ -232,7 +232,7 @@ describe('parts of content', () => {
     ['Anthropic', { type: 'image', source: { type: 'base64', media_type: 'image/png', data } }],
     ['MCP', { type: 'image', data, mimeType: 'image/png' }],
     ['Hugging Face', { type: 'image', image: `data:image/png;base64,${data}` }],
-  ])('show an image by its type and size: %s (R7)', (_, part) => {
+  ])('show an image by type and size: %s (R7)', (_, part) => {
     expect(shown([{ role: 'user', content: [part] }])).toEqual(['user', '  [image png 288 KB]']);
     const result = {
       role: 'user',
@@ -242,7 +242,7 @@ describe('parts of content', () => {
     expect(transcriptText(read([{ role: 'user', content: [part] }]), 80)).not.toContain('aB3/');
   });
 
-  it('show images by their address, and files by their name (R7)', () => {
+  it('show images by URL, and files by name (R7)', () => {
     const image = { type: 'image_url', image_url: { url: 'https://e.org/a.png' } };
     const file = { type: 'file', file: { filename: 'a.pdf', file_data: `data:application/pdf;base64,${data}` } };
     expect(shown([{ role: 'user', content: [image, file] }])).toEqual([
@@ -252,7 +252,7 @@ describe('parts of content', () => {
     ]);
   });
 
-  it('never show base64, wherever it is (R7)', () => {
+  it('never show base64, anywhere (R7)', () => {
     const url = `data:image/png;base64,${data}`;
     const messages = [
       { role: 'user', content: `look ![x](${url}) there` },
@@ -267,7 +267,7 @@ describe('parts of content', () => {
     expect(lines).toContain('    screenshot: [base64 288 KB]');
   });
 
-  it('show what is unknown as JSON, and the text of a long word (R7)', () => {
+  it('show unknown parts as JSON, and the text of a long word (R7)', () => {
     expect(shown([{ role: 'user', content: [{ type: 'new', value: { a: 1 } }] }])).toEqual([
       'user',
       '  {',
@@ -281,7 +281,7 @@ describe('parts of content', () => {
     expect(shown([{ role: 'user', content: [{ type: 'new', value: word }] }], [], 10_000)[3]).toContain(word);
   });
 
-  it('come from the field in which the local service keeps them (R7)', () => {
+  it('come from the field in which the local service stores them (R7)', () => {
     const parts = [
       { type: 'text', text: 'one' },
       { type: 'text', text: 'two' },
@@ -295,7 +295,7 @@ describe('parts of content', () => {
   });
 });
 
-it('shows a refusal as one, and not as an empty message (R4)', () => {
+it('shows a refusal as a refusal, not as an empty message (R4)', () => {
   expect(shown([{ role: 'assistant', content: null, refusal: 'I will not.' }])).toEqual([
     'assistant',
     '  refusal',
@@ -304,7 +304,7 @@ it('shows a refusal as one, and not as an empty message (R4)', () => {
   expect(shown([{ role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] }])).toContain('    No.');
 });
 
-it('shows fields that it does not know (R4)', () => {
+it('shows unknown fields (R4)', () => {
   const message = { role: 'user', content: 'x', mood: 'good', empty: [], nothing: null };
   expect(shown([message])).toEqual(['user', '  x', '  other fields', '    mood: good']);
   const withStep = trajectorySchema.parse({
@@ -314,7 +314,7 @@ it('shows fields that it does not know (R4)', () => {
   expect(transcriptText(withStep, 60)).toContain('  other fields\n    info: {"seed":1}\n');
 });
 
-it('shows a field that it does not know once, as long as the messages of that role have it (C3)', () => {
+it('shows an unknown field once, as long as the messages of that role have it (C3)', () => {
   const answer = (model: string, more = {}) => ({ role: 'assistant', content: 'x', model, ...more });
   const user = { role: 'user', content: 'x', model: 'a' };
   const lines = shown([answer('a'), user, answer('a'), answer('a', { mood: 'good' }), answer('b'), answer('b')]);
@@ -323,7 +323,7 @@ it('shows a field that it does not know once, as long as the messages of that ro
   expect(lines).not.toContain('  (empty)');
 });
 
-it('keeps a message whose fields have another type than expected (R4)', () => {
+it('keeps a message whose fields have unexpected types (R4)', () => {
   const message = { role: 'tool', is_error: 'true', refusal: { a: 1 }, name: 7, tool_call_id: 3, content: 5 };
   expect(shown([message])[0]).toBe('tool  ·  error  ·  result of 7 (3)');
   const odd = trajectorySchema.parse({
@@ -335,7 +335,7 @@ it('keeps a message whose fields have another type than expected (R4)', () => {
   expect(factText(trajectoryFacts(odd), 80)).toContain('\nRewards\ntests');
 });
 
-it('gives rewards with their explanations, metrics and unknown fields, in the facts and at the end (R4)', () => {
+it('shows rewards with their explanations, metrics and unknown fields, in the facts and at the end (R4)', () => {
   const trajectory = read([{ role: 'user', content: 'x' } satisfies TrajectoryMessage], {
     rewards: [{ reward_id: 'r', name: 'tests', value: 1, weight: 0.5, explanation: 'all hidden tests pass', extra: 2 }],
     metrics: { turns: 3 },
@@ -368,7 +368,7 @@ it('gives rewards with their explanations, metrics and unknown fields, in the fa
   );
 });
 
-it('the text of a document is shown under its title, which Anthropic has as text or as parts', () => {
+it('shows the text of a document under its title, which Anthropic sends as text or as parts', () => {
   const documentOf = (source: object) => ({ type: 'document', title: 'notes', source });
   const plain = { type: 'text', media_type: 'text/plain', data: 'The answer is 8.' };
   const inParts = { type: 'content', content: [{ type: 'text', text: 'Not 9.' }] };

@@ -58,7 +58,7 @@ describe('a transcript', () => {
     );
   });
 
-  it('numbers the messages, and shows the id of one, as the service wrote it, unless it only numbers them', () => {
+  it('numbers the messages, and shows ids as the service wrote them, unless they only number messages', () => {
     const messages = [
       { role: 'user', content: 'tea?', message_id: 0 },
       { role: 'user', content: 'tea!', message_id: 'msg_1' },
@@ -70,7 +70,7 @@ describe('a transcript', () => {
     ]);
   });
 
-  it('distinguishes a missing reward from a reward of 0', () => {
+  it('tells a missing reward from a reward of 0', () => {
     const [first, ...others] = trajectory.steps ?? [];
     const steps = [{ step_index: 0, reward: 1, messages: [] }, { ...first, step_index: 1 }, ...others];
     const titles = laid({ ...trajectory, steps }).map(line => line.text);
@@ -78,7 +78,7 @@ describe('a transcript', () => {
     expect(text()).toContain('Step 1  ·  reward 0  ·  error');
   });
 
-  it('shows no missing rewards if only the last step has one, which is that of the trajectory', () => {
+  it('shows no missing rewards if only the last step has one, that of the trajectory', () => {
     const step = (step_index: number, reward: number | null) => ({ step_index, reward, messages: [] });
     const titles = laid({ ...trajectory, steps: [step(0, null), step(1, null), step(2, 1)] }).map(
       ({ text: line }) => line,
@@ -86,14 +86,14 @@ describe('a transcript', () => {
     expect(titles.filter(line => line.startsWith('Step'))).toEqual(['Step 0', 'Step 1', 'Step 2  ·  reward 1.00']);
   });
 
-  it('folds what is long and unfolds it', () => {
+  it('folds long messages and unfolds them', () => {
     expect(text()).toContain('… 17 more lines');
     expect(text('tools')).not.toContain('more lines');
     expect(text('tools')).toContain('    19');
     expect(text('reasoning')).toContain('  | hm');
   });
 
-  it('opens a single fold and leaves the others', () => {
+  it('opens a single fold and leaves the others closed', () => {
     const transcript = transcriptOf(trajectory, { showHidden: false });
     const lay = layOut(transcript, 60);
     const hidden = [...searchedLines(transcript)].find(({ text: line }) => line.trim() === '9,');
@@ -109,12 +109,12 @@ describe('a transcript', () => {
     expect(lay(opening()).foldAt(shown?.place ?? -1)).toBeUndefined();
   });
 
-  it('is searched whole, whatever is folded', () => {
+  it('is searched completely, whatever is folded', () => {
     const lines = [...searchedLines(transcriptOf(trajectory, { showHidden: false }))].map(line => line.text.trim());
     expect(lines).toEqual(expect.arrayContaining(['hm', '19', 'tea time', 'Step 1  ·  reward 0  ·  error']));
   });
 
-  it('has places that ascend and are the same at every width', () => {
+  it('has positions that ascend and are the same at every width', () => {
     const words = Array.from({ length: 400 }, (_, index) => (index % 50 === 49 ? '漢字   \n\ttab' : `word${index} `));
     const long: Trajectory = {
       trajectory_id: 't',
@@ -141,7 +141,7 @@ describe('a transcript', () => {
     }
   });
 
-  it('never lets a control sequence through, and shows it when asked', () => {
+  it('never passes on a control sequence, and shows it on request', () => {
     const hostile: Trajectory = {
       trajectory_id: 't',
       steps: [
@@ -177,7 +177,7 @@ describe('a transcript', () => {
     steps: [{ messages }],
   });
 
-  it('aligns the rest of a wrapped line with its beginning (R6)', () => {
+  it('aligns the rest of a wrapped line with its start (R6)', () => {
     const shown = saying(
       { role: 'user', content: '- one two three four five six\nplain one two three four' },
       {
@@ -195,7 +195,7 @@ describe('a transcript', () => {
     expect(all.map(({ text }) => text.trim()).join(' ')).toContain('ggg hhh');
   });
 
-  it('knows JSON and differences between files (R6)', () => {
+  it('recognises JSON and diffs (R6)', () => {
     const patch = 'diff --git a/f b/f\n@@ -1,2 +1,2 @@\n same\n-old\n+new';
     const shown = saying(
       {
@@ -219,7 +219,7 @@ describe('a transcript', () => {
     ]);
   });
 
-  it('shows the output of a program as a terminal would, and counts what it leaves out (R20, R21)', () => {
+  it('shows the output of a program like a terminal, and counts what it leaves out (R20, R21)', () => {
     const shown = saying(
       { role: 'user', content: 'ig\u202enore' },
       { role: 'tool', tool_response: JSON.stringify({ stdout: '10%\r50%\r100%\ndone\r\n' }) },
@@ -235,7 +235,7 @@ describe('a transcript', () => {
     expect(all.some(line => /^10%␍ *50%␍ *100%$/.test(line))).toBe(true);
   });
 
-  it('lays out Markdown in places that ascend, whatever is drawn', () => {
+  it('lays out Markdown at positions that ascend, whatever is drawn', () => {
     const shown = saying({
       role: 'assistant',
       content: '# Title\n\nSome **bold** words\n\n| a | b |\n|-|-|\n| 1 | 2 |',
@@ -251,7 +251,7 @@ describe('a transcript', () => {
     for (const [index, line] of lines.slice(1).entries()) expect(line.place).toBeGreaterThan(lines[index]?.place ?? 0);
   });
 
-  it('ends, for a preview, with as many of its last lines as fit, from as few steps as they need', () => {
+  it('ends, in a preview, with as many of its last lines as fit, from as few steps as needed', () => {
     const steps = Array.from({ length: 30 }, (_, step) => ({ messages: [{ role: 'user', content: `words ${step}` }] }));
     const shown: Trajectory = { trajectory_id: 't', error: 'failed', steps };
     const end = (height: number, of = shown) => endLines(of, 60, height).map(line => line.text.trim());
@@ -281,7 +281,7 @@ describe('a transcript', () => {
     expect(laid({ trajectory_id: 't', steps: [] })[0]?.text).toContain('No steps');
   });
 
-  it('is whole where it is read outside', () => {
+  it('is complete when opened in a pager', () => {
     expect(transcriptText(trajectory, 60)).toContain('  | hm\n');
     expect(transcriptText(trajectory, 60)).toContain('    19\n');
   });
@@ -290,7 +290,7 @@ describe('a transcript', () => {
 describe('JSON', () => {
   const lines = (value: unknown) => readableJson(JSON.stringify(value)).split('\n');
 
-  it('is indented, and everything else is left unchanged', () => {
+  it('is indented, and otherwise unchanged', () => {
     expect(readableJson('{"a":1,"b":[],"c":{"d":[true,null]}}')).toBe(
       JSON.stringify({ a: 1, b: [], c: { d: [true, null] } }, undefined, 2),
     );
@@ -299,7 +299,7 @@ describe('JSON', () => {
     expect(readableJson('say "hi"')).toBe('say "hi"');
   });
 
-  it('shows the arguments of a call as what they are', () => {
+  it('shows the arguments of a call as JSON', () => {
     const call = { function: { name: 'bash', arguments: JSON.stringify({ cmd: 'pytest -x', limit: 3 }) } };
     expect(lines([call])).toEqual([
       '[',
@@ -350,7 +350,7 @@ describe('JSON', () => {
     expect(readableJson(text).replaceAll(/\n\s*|(?<=:) /g, '')).toBe(text);
   });
 
-  it('takes what is deep or long', () => {
+  it('handles deep and long values', () => {
     const deep = '['.repeat(1_000) + ']'.repeat(1_000);
     expect(readableJson(deep).split('\n').length).toBe(1_999);
     expect(readableJson(`[${deep}]`)).toBe(`[${deep}]`);

@@ -90,7 +90,7 @@ describe('the upload of a benchmark', () => {
     expect(screen.text()).toContain('1 of 1 file ');
   });
 
-  it('names the keys that were chosen', async () => {
+  it('names the keys from the settings', async () => {
     const chosen = { 'upload.start': ['ctrl-g'], 'upload.open': ['ctrl-e'] };
     const { screen } = await openUpload(folderOf(1), undefined, undefined, chosen);
     expect(screen.text()).toContain('not sent yet: ctrl-g sends it');
@@ -108,7 +108,7 @@ describe('the upload of a benchmark', () => {
     expect(screen.text()).not.toContain('{');
   });
 
-  it('says of one that was cut in its first file that no file was sent', async () => {
+  it('says after a stop in its first file that no file was sent', async () => {
     const folder = folderOf(2);
     const memory = remembered();
     const failing = around(service, (call, _, go) =>
@@ -119,7 +119,7 @@ describe('the upload of a benchmark', () => {
     await screen.waitFor('0 of 2 files already sent: enter continues; a partly sent file will be sent again');
   });
 
-  it('takes the agent that it belongs to without a connection', async () => {
+  it('can be given its agent without a connection', async () => {
     const { screen, job } = await openUpload(folderOf(1), () => new Promise(() => {}));
     await screen.press('A');
     await screen.waitFor('Which agent owns the benchmark?');
@@ -129,7 +129,7 @@ describe('the upload of a benchmark', () => {
     expect(job.state.agent).toBe('agt_mine');
   });
 
-  it('lets one choose from the agents that the service lists', async () => {
+  it('offers the agents that the service lists', async () => {
     const agents = [
       { agent_id: 'agt_1', name: 'writer' },
       { agent_id: 'agt_2', name: 'tutor' },
@@ -152,7 +152,7 @@ describe('the upload of a benchmark', () => {
     expect(job.state.agent).toBe('agt_2');
   });
 
-  it('opens what was uploaded also if nothing was left to be sent', async () => {
+  it('opens the benchmark even if nothing was left to send', async () => {
     const folder = folderOf(2);
     folder.putManifest([{ ...task, grader: { kind: 'regex', pattern: '(' } }]);
     const { screen } = await openUpload(folder);
@@ -165,7 +165,7 @@ describe('the upload of a benchmark', () => {
     await screen.waitFor(`Benchmarks › ${folder.label}`);
   });
 
-  it('starts only the build again if only that failed', async () => {
+  it('repeats only the build if only that failed', async () => {
     const folder = folderOf(2);
     let broken = true;
     const limited = around(service, (call, _, go) => {
@@ -181,7 +181,7 @@ describe('the upload of a benchmark', () => {
     expect(benchmarksOf(local.folder, folder.label)).toHaveLength(1);
   });
 
-  it('makes a new benchmark only by a key of its own where the old one was ingested otherwise', async () => {
+  it('makes a new benchmark only on its own key if the old one was ingested with other options', async () => {
     const folder = folderOf(2);
     let lost = false;
     const losing = around(service, async (call, _, go) => {
@@ -222,7 +222,7 @@ describe('the upload of a benchmark', () => {
   });
 });
 
-it('the window that chooses a folder has one cursor, also where the folder may be chosen', async () => {
+it('the window that picks a folder has one cursor, even if the current folder can be picked', async () => {
   const folder = folderOf(1);
   const stage = openOnStage(close => (
     <PathPicker
@@ -239,7 +239,7 @@ it('the window that chooses a folder has one cursor, also where the folder may b
 });
 
 describe('the upload of trajectories', () => {
-  it('opens a row, and [ and ] walk the rows of the upload', async () => {
+  it('opens a row, and [ and ] move through the rows of the upload', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'benchtop-trajectories-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const path = join(folder, 'three.jsonl');
@@ -313,7 +313,7 @@ async function openTrajectories(
   return { screen, path, run };
 }
 
-it('an upload shows what the service said of a batch, and why a trajectory failed (A11, B12)', async () => {
+it('shows what the service said about a batch, and why a trajectory failed (A11, B12)', async () => {
   const reason = { code: 'too_long', message: 'one is too long', context: { field: 'steps' } };
   const failures = [reason, { ...reason, message: 'it is too long', item_index: 0 }];
   const { screen, run } = await openTrajectories('reported', async () => ({ failures, message: 'none stored' }));
@@ -330,7 +330,7 @@ it('an upload shows what the service said of a batch, and why a trajectory faile
   expect(screen.text()).toContain('✗ failed');
 });
 
-it('an upload converts the formats that the command converts, and says so (attack31 A3)', async () => {
+it('converts the same formats as the command, and says so (attack31 A3)', async () => {
   const { screen, path, run } = await openTrajectories('converted', async () => undefined);
   const messages = [{ role: 'user', content: 'hi' }];
   const scored = { prompt: 'hi', completion: 'ho', score: 0.5 };
@@ -348,7 +348,7 @@ it('an upload converts the formats that the command converts, and says so (attac
   expect(screen.text()).toContain('uploaded');
 });
 
-it('an upload says that all of it, or some, was sent before, and what becomes of it once that is forgotten', async () => {
+it('says that all of it, or some, was sent before, and what happens if the record is deleted', async () => {
   const { screen, path, run } = await openTrajectories(
     'before',
     async () => undefined,
@@ -379,7 +379,7 @@ it('an upload says that all of it, or some, was sent before, and what becomes of
 });
 
 describe('the upload of trajectories in the background', () => {
-  it('is in the lists and their counts as soon as it ends, wherever the user is', async () => {
+  it('is in the lists and their counts as soon as it ends, in any view', async () => {
     const answer = Promise.withResolvers<undefined>();
     const { screen, run } = await openTrajectories('elsewhere', () => answer.promise);
     await screen.waitFor('two.jsonl into elsewhere');
@@ -398,8 +398,8 @@ describe('the upload of trajectories in the background', () => {
   });
 });
 
-describe('an upload of trajectories that failed', () => {
-  it('does not say that something is kept if its first request was refused', async () => {
+describe('a failed upload of trajectories', () => {
+  it('does not say that something is stored if its first request was refused', async () => {
     const { screen, run } = await openTrajectories('refused', async () => {
       throw new AuthenticationError('The key was refused.', { status: 401 });
     });
@@ -408,7 +408,7 @@ describe('an upload of trajectories that failed', () => {
     expect(screen.text()).toContain('it failed: nothing was sent; upload the file again to retry');
   });
 
-  it('says that what was sent is kept if the service may have it', async () => {
+  it('says that what was sent is stored if the service may have it', async () => {
     const { screen, run } = await openTrajectories('lost', async () => {
       throw new NetworkError('The line is cut.', { outcomeUnknown: true });
     });
@@ -418,8 +418,8 @@ describe('an upload of trajectories that failed', () => {
   });
 });
 
-describe('jobs that have ended', () => {
-  it('are forgotten, the oldest first; those at work never', () => {
+describe('completed jobs', () => {
+  it('are removed, the oldest first; running ones never', () => {
     const jobs = new Jobs();
     const busy = new TrajectoryUpload('busy', '/nowhere', 'x');
     Object.defineProperty(busy, 'busy', { value: true });
@@ -435,7 +435,7 @@ describe('jobs that have ended', () => {
 /** The notice is wrapped where the path of the file is long. */
 const offersResume = (text: string): boolean => text.replaceAll(/[│\s]+/g, ' ').includes('ctrl-r resumes it');
 
-describe('an upload that was not finished', () => {
+describe('an unfinished upload', () => {
   /** The program at its benchmarks, restarted with remembered data. */
   function openBenchmarks(memory: RememberedStore, { readOnly = false, connect = async () => service } = {}) {
     const workbench = newWorkbench({ service: connect, remembered: () => memory, readOnly });
@@ -484,7 +484,7 @@ describe('an upload that was not finished', () => {
   }
   const words = 'The upload of';
 
-  it('is mentioned by the next start, is resumed by one key, and is not mentioned then', async () => {
+  it('is offered after a restart, resumed with one key, and then not offered any more', async () => {
     const { folder, memory } = await cut();
     const screen = openBenchmarks(memory());
     await screen.waitFor(offersResume);
@@ -502,7 +502,7 @@ describe('an upload that was not finished', () => {
     expect(next.text()).not.toContain(words);
   });
 
-  it('is not mentioned while it continues, and is again if it fails', async () => {
+  it('is not offered while it continues, and is again if it fails', async () => {
     const { memory } = await cut();
     const { screen, fail } = await resumed(memory(), 'The line is cut.');
     await screen.press('esc');
@@ -512,7 +512,7 @@ describe('an upload that was not finished', () => {
     await screen.waitFor(offersResume);
   });
 
-  it('is announced if it fails in the background, and is shown with its error again', async () => {
+  it('is announced if it fails in the background, and reopened with its error', async () => {
     const { folder, memory } = await cut();
     const { screen, fail } = await resumed(memory(), 'The service has left.');
     await screen.type(':datasets\r');
@@ -529,7 +529,7 @@ describe('an upload that was not finished', () => {
     expect(screen.text()).toContain('✗ The service has left.');
   });
 
-  it('is counted in the frame and listed by Watch while it continues, and its end is announced', async () => {
+  it('is counted in the frame and listed in Watch while it continues, and its end is announced', async () => {
     const { folder, memory } = await cut();
     const answer = Promise.withResolvers<void>();
     const slow = around(service, async (call, _, go) => {
@@ -558,7 +558,7 @@ describe('an upload that was not finished', () => {
     await screen.waitFor('uploaded; enter opens it');
   });
 
-  it('is forgotten if the user says so, and if its folder is gone', async () => {
+  it('is forgotten on request, and if its folder is gone', async () => {
     const { memory } = await cut();
     const screen = openBenchmarks(memory());
     await screen.waitFor(offersResume);
@@ -580,7 +580,7 @@ describe('an upload that was not finished', () => {
     expect(other.text()).not.toContain(words);
   });
 
-  it('is not mentioned if nothing may be written', async () => {
+  it('is not offered in read-only mode', async () => {
     const { memory } = await cut();
     const screen = openBenchmarks(memory(), { readOnly: true });
     await screen.waitFor('ready to launch');
@@ -588,7 +588,7 @@ describe('an upload that was not finished', () => {
   });
 });
 
-describe('an upload of trajectories that was not finished', () => {
+describe('an unfinished upload of trajectories', () => {
   /** The datasets after the second request of an upload has failed so. */
   async function openAfter(error: Error, dataset: string) {
     const folder = mkdtempSync(join(tmpdir(), 'benchtop-upload-'));
@@ -629,7 +629,7 @@ describe('an upload of trajectories that was not finished', () => {
     return screen;
   }
 
-  it('is mentioned by the next start, and its window says how much was sent', async () => {
+  it('is offered after a restart, and its window shows how much was sent', async () => {
     const limited = new RateLimitError('Slow down.', { status: 429, requestId: 'req_1' });
     const screen = await openAfter(limited, 'cut-words');
     expect(screen.text().replaceAll(/[│\s]+/g, ' ')).toContain('into cut-words (100 stored');
@@ -642,7 +642,7 @@ describe('an upload of trajectories that was not finished', () => {
     expect(offersResume(screen.text())).toBe(false);
   });
 
-  it('asks whether to send again what may be stored, and does not by itself (A1)', async () => {
+  it('asks whether to resend what may be stored, and does not by itself (A1)', async () => {
     const lost = new NetworkError('The line is cut.', { outcomeUnknown: true });
     const screen = await openAfter(lost, 'asked-words');
     await screen.press('ctrl-r');

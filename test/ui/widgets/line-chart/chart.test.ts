@@ -30,7 +30,7 @@ const chartLines = (series: readonly ChartSeries[], options: ChartOptions) => dr
 const plain = (lines: readonly string[]): string => lines.map(line => stripVTControlCharacters(line)).join('\n');
 
 describe('a chart', () => {
-  it('draws a line from corner to corner, with round numbers at its axes', () => {
+  it('draws a line from corner to corner, with round numbers on its axes', () => {
     const lines = chartLines([line('a', rising)], { width: 24, height: 8, theme });
     expect(plain(lines).split('\n')).toEqual([
       '1.0┤                ⢀⡠⠒⠉',
@@ -82,7 +82,7 @@ describe('a chart', () => {
     }
   });
 
-  it('marks each series by a sign of its own if there is no braille, and shows the crosshair', () => {
+  it('gives each series its own mark without braille, and shows the crosshair', () => {
     const falling = rising.map(({ x, y }) => ({ x, y: 1 - y }));
     const series = [line('a', rising), line('b', falling)];
     const options = { width: 40, height: 10, theme: createTheme('plain', true), crosshair: 2 };
@@ -96,12 +96,12 @@ describe('a chart', () => {
     expect(columns.filter(cell => cell === '|').length).toBeGreaterThan(3);
   });
 
-  it('has no step before 0 while there is only the first', () => {
+  it('shows no step before 0 while there is only the first', () => {
     const [last = ''] = chartLines([line('a', [{ x: 0, y: 0.5 }])], { width: 40, height: 8, theme }).slice(-1);
     expect(stripVTControlCharacters(last).trim()).toMatch(/^0 .*1$/);
   });
 
-  it('shows only what is zoomed into', () => {
+  it('shows only the zoomed range', () => {
     const text = plain(chartLines([line('a', rising)], { width: 40, height: 8, theme, xRange: { low: 4, high: 6 } }));
     expect(text).toContain('0.6');
     expect(text).not.toContain('10');
@@ -109,7 +109,7 @@ describe('a chart', () => {
 });
 
 describe('reading', () => {
-  it('takes the nearest point, or the gap at x itself', () => {
+  it('picks the nearest point, or the gap at x itself', () => {
     expect(readingAt(curve(rising), 3.4)).toEqual({ x: 3, y: 0.3 });
     expect(readingAt(curve(rising), 99)).toEqual({ x: 10, y: 1 });
     expect(readingAt(curve([]), 3.4)).toBeUndefined();
@@ -123,13 +123,13 @@ describe('reading', () => {
     expect(readingAt(withGap, -1)).toEqual({ x: 0, y: 5 });
   });
 
-  it('smooths without a pull to nothing at the start', () => {
+  it('smooths without a pull to zero at the start', () => {
     expect([...smooth(curve(rising), 0).ys]).toEqual(rising.map(({ y }) => y));
     const same = curve(rising.map(({ x }) => ({ x, y: 2 })));
     for (const y of smooth(same, 0.9).ys) expect(y).toBeCloseTo(2);
   });
 
-  it('sorts the points, and keeps a value that cannot be drawn as a gap', () => {
+  it('sorts points, and draws an impossible value as a gap', () => {
     const { xs, ys } = curve([
       { x: 2, y: 1 },
       { x: Number.NaN, y: 1 },
@@ -163,7 +163,7 @@ describe('axes', () => {
     }
   });
 
-  it('span at least a hundredth of a flat curve: rounding is no rise (W26)', () => {
+  it('span at least a hundredth for a flat curve, as rounding is not a rise (W26)', () => {
     const flat = rising.map(({ x, y }) => ({ x, y: 1 - y * 1e-5 }));
     const text = plain(chartLines([line('a', flat)], { width: 40, height: 12, theme }));
     expect(text).not.toContain('0.9999');
@@ -202,7 +202,7 @@ describe('axes', () => {
   });
 });
 
-it('a logarithmic scale ends with the smallest numbers there are', () => {
+it('ends a logarithmic scale with the smallest possible numbers', () => {
   for (const y of [5e-324, 2e-323, 1e-320, 1e-300]) {
     const options = { width: 60, height: 12, theme, log: true };
     expect(
@@ -231,7 +231,7 @@ describe('two series', () => {
     ),
   ];
 
-  it('share the cells that they have in common', () => {
+  it('share cells where they overlap', () => {
     const colours = createTheme('terminal');
     const text = drawChart(same, { width: 60, height: 8, theme: colours }).lines.join('');
     const cells = (index: number) =>
@@ -268,7 +268,7 @@ describe('two series', () => {
   });
 });
 
-it('draws limits unlike the lines of all series, and unlike the limits of others, without colours', () => {
+it('draws limits unlike the lines of any series, and unlike other limits, without colours', () => {
   // With fewer points than columns of dots, and with more.
   for (const count of [30, 400]) {
     const level = (y: number) => curve(Array.from({ length: count }, (_, x) => ({ x, y })));
@@ -290,7 +290,7 @@ function dotsOf(text: string): number {
 describe('more points than columns', () => {
   const noisy = Array.from({ length: 540 }, (_, x) => ({ x, y: x % 2 }));
 
-  it('are drawn as their means, and faint behind them their range', () => {
+  it('are drawn as means, with their faint range behind', () => {
     const colours = createTheme('terminal');
     const { lines, perColumn, plotWidth } = drawChart([line('a', noisy)], { width: 100, height: 20, theme: colours });
     expect(perColumn).toBeCloseTo(539 / plotWidth);
@@ -301,7 +301,7 @@ describe('more points than columns', () => {
     expect(lines.filter(each => each.includes(faint)).length).toBeGreaterThan(10);
   });
 
-  it('have the range of exactly the values in view, wherever it begins and ends', () => {
+  it('have the range of exactly the visible values, wherever it starts and ends', () => {
     const wave = (x: number) => (x % 97 === 0 ? undefined : Math.sin(x * x) + (x % 700) / 100);
     for (const length of [0, 1, 511, 512, 513, 1_024, 3_000]) {
       // Each x twice, so that several points are at the ends.
@@ -327,7 +327,7 @@ describe('more points than columns', () => {
     }
   });
 
-  it('lose no peak: each column has its least and greatest value', () => {
+  it('lose no peak: each column has its lowest and highest value', () => {
     let seed = 7;
     const random = () => {
       seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
@@ -370,13 +370,13 @@ describe('more points than columns', () => {
   });
 });
 
-describe('values that no axis can hold', () => {
+describe('values that overflow an axis', () => {
   it.each([
     [1e308, -1e308],
     [1e17, 1e17 + 16],
     [5e-324, 0],
     [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER - 1],
-  ])('%f and %f end', (one, two) => {
+  ])('are drawn without an endless loop: %f and %f', (one, two) => {
     for (const points of [
       [
         { x: 0, y: one },
@@ -392,11 +392,11 @@ describe('values that no axis can hold', () => {
   });
 });
 
-describe('looking', () => {
+describe('navigation', () => {
   const plot = { curves: [curve(rising)], width: 200 };
   const long = { curves: [curve(Array.from({ length: 20_000 }, (_, x) => ({ x, y: 1 })))], width: 100 };
 
-  it('moves the crosshair from point to point and keeps it in sight', () => {
+  it('moves the crosshair from point to point and keeps it visible', () => {
     for (const by of [-1, 1]) expect(chartReducer(initialChartState, { kind: 'move', by, plot }).crosshair).toBe(10);
     let state = chartReducer(initialChartState, { kind: 'move', by: -1, plot });
     state = chartReducer(state, { kind: 'zoom', factor: 0.5, plot });
@@ -409,7 +409,7 @@ describe('looking', () => {
     expect(chartReducer(initialChartState, { kind: 'move', by: 1, plot: nothing })).toBe(initialChartState);
   });
 
-  it('moves by columns where there are more points, and ends at the ends (W22)', () => {
+  it('moves by columns if there are more points, and stops at the ends (W22)', () => {
     let state = chartReducer(initialChartState, { kind: 'move', by: -1, plot: long });
     const seen: number[] = [];
     for (let moved = 0; moved < 120; moved += 1) {
@@ -434,7 +434,7 @@ describe('looking', () => {
     expect(chartReducer(initialChartState, { kind: 'go', x: 1, plot: nothing })).toBe(initialChartState);
   });
 
-  it('does not zoom into nothing, and goes round the smoothings and the scales', () => {
+  it('stops zooming before nothing is left, and cycles through smoothings and scales', () => {
     let state = initialChartState;
     for (let time = 0; time < 10; time += 1) state = chartReducer(state, { kind: 'zoom', factor: 0.5, plot });
     const { low, high } = state.zoom ?? { low: 0, high: 0 };
@@ -446,7 +446,7 @@ describe('looking', () => {
   });
 });
 
-it('draws a point of a scatter faint beside a cell with many', () => {
+it('draws a single point of a scatter plot faint beside a cell with many', () => {
   const plot = new Plot(4, 1, createTheme());
   plot.scatter([[0, 0], ...Array.from({ length: 20 }, () => [6, 0] as const)], 0);
   expect([0, 3].map(x => plot.at(x, 0)?.faint)).toEqual([true, false]);

@@ -55,18 +55,18 @@ const x = 'a line of code that is far too long for a narrow window 漢字漢字'
 `;
 
 describe('inline text', () => {
-  it('is styled by what it means', () => {
+  it('is styled by its marks', () => {
     const { strong, emphasis, code, muted } = theme.styles;
     expect(markdownLines('a **b** *c* `d`', 40, theme)).toEqual([`a ${strong('b')} ${emphasis('c')} ${code('d')}`]);
     expect(markdownLines('~~e~~', 40, theme)).toEqual([muted('~~') + muted('e') + muted('~~')]);
     expect(markdownLines('***f***', 40, theme)).toEqual([strong(emphasis('f'))]);
   });
 
-  it('keeps the marks where the theme has no appearance for them', () => {
+  it('keeps the marks if the theme has no style for them', () => {
     expect(markdownLines('*a* `b`', 40, ascii)).toEqual(['*a* `b`']);
   });
 
-  it('shows where a link leads, unless its text is the address', () => {
+  it('shows the target of a link, unless its text is the URL', () => {
     const { link, muted } = theme.styles;
     expect(markdownLines('[a](https://b.c)', 40, theme)).toEqual([link('a') + muted(' (https://b.c)')]);
     expect(markdownLines('https://b.c', 40, theme)).toEqual([link('https://b.c')]);
@@ -77,7 +77,7 @@ describe('inline text', () => {
     expect(seen('![](x.png)')).toEqual(['image (x.png)']);
   });
 
-  it('reads character references and escapes, but not in code', () => {
+  it('reads character references and escapes, except in code', () => {
     expect(seen('&lt;b&gt; &amp;amp; &#65;&#x42; \\*c\\* `&lt;`')).toEqual(['<b> &amp; AB *c* &lt;']);
     expect(seen('A & B &#38;lt;')).toEqual(['A & B &lt;']);
   });
@@ -100,7 +100,7 @@ describe('blocks', () => {
     expect(markdownLines('# A\n\n### B', 40, theme)).toEqual([title(accent('A')), '', title('B')]);
   });
 
-  it('hang the lines of list items under their text', () => {
+  it('align the lines of list items under their text', () => {
     expect(seen('- one two three\n  - four five six\n- seven', 12)).toEqual([
       '• one two',
       '  three',
@@ -116,7 +116,7 @@ describe('blocks', () => {
     expect(seen('- [x] a\n\n- [ ] b')).toEqual(['[x] a', '', '[ ] b']);
   });
 
-  it('give up the indent where the content would have no room', () => {
+  it('drop the indent if the content would have no room', () => {
     expect(seen('- one two', 5)).toEqual(['•', 'one', 'two']);
     expect(seen('> one two', 5)).toEqual(['one', 'two']);
   });
@@ -139,7 +139,7 @@ describe('blocks', () => {
     expect(seen('```\nabc  efghijkl\n```', 10)).toEqual(['  abc  efg', '  hijkl']);
   });
 
-  it('take a fence that is not closed yet for code', () => {
+  it('treat an unclosed fence as code', () => {
     const { code } = theme.styles;
     expect(markdownLines('a\n\n```\n# b', 40, theme)).toEqual(['a', '', `  ${code('# b')}`]);
     expect(seen('- a\n  ```js\n  **b**')).toEqual(['• a', '    js', '    **b**']);
@@ -169,7 +169,7 @@ describe('tables', () => {
     expect(seen(source, 8)).toEqual(['name:', 'long', 'name', 'n: 1', '', 'name: b', 'n: 22']);
   });
 
-  it('of a monstrous size are shown as text', () => {
+  it('of extreme size are shown as text', () => {
     const wide = `${'|a'.repeat(10_000)}|\n${'|-'.repeat(10_000)}|\n${'|\n'.repeat(9_000)}`;
     expect(markdownLines(wide, 40, theme).length).toBeLessThan(20_000);
   });
@@ -187,7 +187,7 @@ describe('hostile text', () => {
     expect(markdownLines('a', Number.POSITIVE_INFINITY, theme)).toEqual(['a']);
   });
 
-  it('brings no escape sequence to the terminal, wherever it is', () => {
+  it('puts no escape sequence on the terminal, anywhere', () => {
     const evil = '\u001b[2J\u001b]0;owned\u0007\u009b31m\u202e';
     const places = [
       `a${evil}b`,
@@ -207,7 +207,7 @@ describe('hostile text', () => {
     expect(seen(places[0] ?? '')).toEqual(['ab']);
   });
 
-  it('brings none by character references', () => {
+  it('puts none there by character references', () => {
     for (const reference of ['&#27;', '&#x1b;', '&#x1B;', '&#155;', '&#x202e;', '&#0;', '&#x110000;', '&#9999999;']) {
       expectSafe(`${reference}[31m [${reference}](http://a/${reference}) ![${reference}](b)`, 30);
     }
@@ -215,25 +215,25 @@ describe('hostile text', () => {
     expect(seen('a&#10;b')).toEqual(['a b']);
   });
 
-  it('never styles the inside of a grapheme, whose width would change', () => {
+  it('never styles part of a grapheme, whose width would change', () => {
     expect(markdownLines('x*\u0301y*z', 40, theme).join('')).not.toMatch(/m\u0301/);
     expectSafe('👩\u200d**👩**'.repeat(30), 7);
   });
 
-  it('nests lists and quotes to a bound, and shows what is deeper as text', () => {
+  it('nests lists and quotes up to a limit, and shows deeper ones as text', () => {
     const lines = seen(`${'> '.repeat(500)}deep`, 200);
     expect(lines.join('\n')).toMatch(/^(▎ ){12}> > .*> deep$/s);
     expect(seen(`${'- '.repeat(20)}deep`, 200)).toEqual([`${'• '.repeat(12)}${'- '.repeat(8)}deep`]);
   });
 
-  it('of quotes that would be read over and over is shown plain', () => {
+  it('of repeatedly nested quotes is shown plain', () => {
     const stairs = (steps: number): string =>
       Array.from({ length: steps }, (_, step) => `${'>'.repeat(steps - step)}x\n`).join('');
     expect(seen(stairs(10))[0]).toMatch(/^▎/);
     expect(seen(stairs(400))[0]).toMatch(/^>/);
   });
 
-  it('is read as Markdown up to a length, and shown plain beyond', () => {
+  it('is parsed as Markdown up to a length, and shown plain beyond', () => {
     const start = '**a** ';
     expect(seen(start + 'b '.repeat(1_000), 40)[0]).not.toContain('*');
     expect(seen(start + 'b '.repeat(500_000), 40)[0]).toContain('**a**');
@@ -272,7 +272,7 @@ describe('hostile text', () => {
     }
   });
 
-  it('of every beginning of an answer, as it streams in, is shown', () => {
+  it('is shown after every part of an answer, as it streams', () => {
     for (let end = 0; end <= everything.length; end += 1) expectSafe(everything.slice(0, end), 30);
   });
 });
