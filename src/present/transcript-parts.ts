@@ -22,6 +22,8 @@ export interface ToolResponse {
   readonly name: string | undefined;
   readonly isError: boolean;
   readonly text: string;
+  /** The base64 strings of its images. */
+  readonly images: readonly string[];
 }
 
 export type MessagePart =
@@ -48,10 +50,8 @@ export function partsOf(message: TrajectoryMessage): readonly MessagePart[] {
   for (const thought of thoughts) if (thought) parts.push({ kind: 'reasoning', text: readableJson(thought) });
   const content = contentOf(message);
   if (isToolRole(role)) {
-    const text = textOf(content);
-    const isError = hasFailed(message);
-    const own = { id: message.tool_call_id ?? undefined, name: message.name ?? undefined, isError };
-    if (text !== '' || !tool_response) parts.push({ kind: 'response', ...own, text });
+    const body = bodyIn(content);
+    if (body.text !== '' || !tool_response) parts.push({ ...ownResponse(message), ...body });
   } else for (const part of contentParts(content)) parts.push(part);
   if (refusal && !parts.some(part => part.kind === 'refusal' && part.text === refusal)) {
     parts.push({ kind: 'refusal', text: refusal });
@@ -76,12 +76,27 @@ function contentParts(content: unknown): readonly MessagePart[] {
   return isRecord(content) && typeof content['type'] === 'string' ? partOf(content) : [jsonPart(content)];
 }
 
-/** The content as a single text. */
-function textOf(content: unknown): string {
-  return contentParts(content)
-    .map(({ kind, text }) => (kind === 'attachment' ? `[${text}]` : readableFields(text)))
-    .join('\n');
+type Body = Pick<ToolResponse, 'text' | 'images'>;
+
+/** The content as a single text, and its images. */
+function bodyIn(content: unknown): Body {
+  const parts = contentParts(content);
+  return {
+    text: parts.map(({ kind, text }) => (kind === 'attachment' ? `[${text}]` : readableFields(text))).join('\n'),
+    images: parts.flatMap(part => (part.kind === 'attachment' && part.image) || []),
+  };
 }
+
+const plainBody = (text: string): Body => ({ text, images: [] });
+
+/** A result without a body. */
+const ownResponse = (message: TrajectoryMessage): ToolResponse => ({
+  kind: 'response',
+  id: message.tool_call_id ?? undefined,
+  name: message.name ?? undefined,
+  isError: hasFailed(message),
+  ...plainBody(''),
+});
 
 const jsonPart = (value: unknown): MessagePart => ({ kind: 'json', text: readableJson(JSON.stringify(value)) });
 
@@ -118,7 +133,11 @@ function partOf(part: unknown): readonly MessagePart[] {
 function documentText({ type, title, source }: Readonly<Record<string, unknown>>): string | undefined {
   if (type !== 'document' || !isRecord(source)) return undefined;
   const text =
-    source['type'] === 'text' ? source['data'] : source['type'] === 'content' ? textOf(source['content']) : undefined;
+    source['type'] === 'text'
+      ? source['data']
+      : source['type'] === 'content'
+        ? bodyIn(source['content']).text
+        : undefined;
   if (typeof text !== 'string') return undefined;
   return typeof title === 'string' && title !== '' ? `[document ${title}]\n${text}` : `[document]\n${text}`;
 }
@@ -142,20 +161,14 @@ const resultEnvelope: ReadonlySet<string> = new Set(['type', 'role', 'name', 'is
 /** Parses text with tool results: JSON with one or more results, with parts, or any other text. */
 function responsesOf(text: string, message: TrajectoryMessage): readonly MessagePart[] {
   const trimmed = text.trimStart();
-  const plain: ToolResponse = {
-    kind: 'response',
-    id: message.tool_call_id ?? undefined,
-    name: message.name ?? undefined,
-    isError: hasFailed(message),
-    text: '',
-  };
+  const plain = ownResponse(message);
   if (!isJson(text)) return [{ ...plain, text }];
   if (trimmed.startsWith('{')) return [responseOf(membersOf(text)) ?? { ...plain, text: readableFields(text) }];
   if (!trimmed.startsWith('[')) return [{ ...plain, text: stringOf(text.trim()) ?? text }];
   const all = membersOf(text).map(({ json }) => (json.startsWith('{') ? responseOf(membersOf(json)) : undefined));
   const known = all.filter(each => each !== undefined);
   if (known.length > 0 && known.length === all.length) return known;
-  return [{ ...plain, text: bodyOf(text) }];
+  return [{ ...plain, ...bodyOf(text) }];
 }
 
 /** Parses a result that contains the id of its call; undefined without an id. */
@@ -164,23 +177,25 @@ function responseOf(members: readonly JsonMember[]): ToolResponse | undefined {
   const body = jsonOf(members, resultBodies);
   if (id === undefined || repeats(members)) return undefined;
   const used = new Set<string>([...resultIds, ...resultBodies, ...resultEnvelope]);
+  const { text, images } = body === undefined ? { text: undefined, images: [] } : bodyOf(body);
   return {
     kind: 'response',
     id,
     name: stringOf(jsonOf(members, ['name']) ?? ''),
     isError: jsonOf(members, ['is_error']) === 'true',
-    text: [...(body === undefined ? [] : [bodyOf(body)]), ...otherLines(members, used)].join('\n'),
+    text: [...(text === undefined ? [] : [text]), ...otherLines(members, used)].join('\n'),
+    images,
   };
 }
 
 /** Parses a result's body from its JSON: a string, parts, or another value. */
-function bodyOf(json: string): string {
+function bodyOf(json: string): Body {
   const text = stringOf(json);
-  if (text !== undefined) return readableFields(text);
+  if (text !== undefined) return plainBody(readableFields(text));
   if (json.trimStart().startsWith('[')) {
     const parts = parseExactly(json);
     const isPart = (part: unknown): boolean => isRecord(part) && typeof part['type'] === 'string';
-    if (Array.isArray(parts) && parts.length > 0 && parts.every(isPart)) return textOf(parts);
+    if (Array.isArray(parts) && parts.length > 0 && parts.every(isPart)) return bodyIn(parts);
   }
-  return readableFields(json);
+  return plainBody(readableFields(json));
 }

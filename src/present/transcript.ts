@@ -66,8 +66,6 @@ export interface Block {
   readonly message?: number | undefined;
   /** The name of the message's sender or tool in the heading, if it has one. */
   readonly named?: string | undefined;
-  /** The base64 string of the image that the block describes. */
-  readonly image?: string | undefined;
   /** May be Markdown. */
   readonly markdown?: boolean;
   /** A folded tool call's line, how many lines it omits, and its id if the message has several calls. */
@@ -83,8 +81,8 @@ export interface Transcript {
   readonly messages: readonly number[];
   /** Positions of the steps whose reward is not 0. */
   readonly rewards: readonly number[];
-  /** Positions of images that can be opened. */
-  readonly images: readonly number[];
+  /** The images that can be opened, as base64 strings. */
+  readonly images: readonly { readonly place: number; readonly base64: string }[];
   /** Positions of errors. */
   readonly errors: readonly number[];
   /** Counts of the hidden text. */
@@ -134,7 +132,7 @@ class Writer {
   readonly steps: number[] = [];
   readonly messages: number[] = [];
   readonly rewards: number[] = [];
-  readonly images: number[] = [];
+  readonly images: { readonly place: number; readonly base64: string }[] = [];
   readonly errors: number[] = [];
   /** The latest call with each id. */
   readonly calls = new Map<string, MadeCall>();
@@ -205,10 +203,9 @@ class Writer {
     this.#push({ kind, ...this.#clean(text), indented: true, ...(markdown && { markdown }) });
   }
 
-  /** Writes an attachment's description. */
-  attachment(text: string, image: string | undefined): void {
-    if (image !== undefined) this.images.push(this.#place);
-    this.#push({ kind: 'meta', ...this.#clean(text), indented: true, image });
+  /** Records that the next text describes an image. */
+  markImage(base64: string): void {
+    this.images.push({ place: this.#place, base64 });
   }
 
   /** Writes text from the wire under a heading that is already safe. */
@@ -315,11 +312,19 @@ function writeCall(writer: Writer, call: ToolCall, parallel: boolean): void {
 function writeResponse(writer: Writer, response: ToolResponse): void {
   const words = describeResult(writer, response) || 'tool response';
   if (response.isError) writer.markError();
-  writer.section('response', response.text || '(empty)', {
+  writeBody(writer, response, {
     title: response.isError ? `${words}  ·  error` : words,
     heading: response.isError ? 'error' : 'meta',
-    fold: 'tools',
   });
+}
+
+function writeBody(
+  writer: Writer,
+  { text, images }: ToolResponse,
+  parts: { readonly title?: string; readonly heading?: Block['heading'] } = {},
+): void {
+  for (const image of images) writer.markImage(image);
+  writer.section('response', text || '(empty)', { ...parts, fold: 'tools' });
 }
 
 /** @param index its position in its step */
@@ -351,7 +356,7 @@ function writeMessage(writer: Writer, message: TrajectoryMessage, index: number)
   writer.beginMessage(roleKinds.get(role) ?? 'role', head, facts, described || name || undefined);
   const parallel = parts.filter(part => part.kind === 'call').length > 1;
   for (const part of parts) {
-    if (part === result) writer.section('response', result.text || '(empty)', { fold: 'tools' });
+    if (part === result) writeBody(writer, result);
     else writePart(writer, part, parallel);
   }
   const others = otherMessageFields(message);
@@ -385,7 +390,8 @@ function writePart(writer: Writer, part: MessagePart, parallel: boolean): void {
       writeResponse(writer, part);
       break;
     case 'attachment':
-      writer.attachment(`[${part.text}]`, part.image);
+      if (part.image !== undefined) writer.markImage(part.image);
+      writer.paragraph('meta', `[${part.text}]`);
       break;
     case 'text':
     case 'json':

@@ -5,6 +5,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { useCallback } from 'react';
+import { capitalised } from '../../../base/capitalised.ts';
 import { errorMessage } from '../../../base/errors.ts';
 import { sizeOf } from '../../../present/attachments.ts';
 import type { Environment } from '../../../text/terminal.ts';
@@ -61,6 +62,9 @@ export interface FoundImage {
   readonly base64: string;
   /** The number of its message, from 1. */
   readonly message: number;
+  /** Its number among the trajectory's images, from 1. */
+  readonly number: number;
+  readonly of: number;
 }
 
 /**
@@ -71,12 +75,14 @@ export function useOpenImage(): (found: FoundImage) => Promise<void> {
   const { toast, showOverlay, terminal } = useShell();
   const { images } = terminal;
   return useCallback(
-    async ({ base64, message }) => {
+    async ({ base64, message, number, of }) => {
+      const named = of === 1 ? 'the image' : `image ${number} of ${of}`;
       try {
         const image = readImage(base64);
         const problem = images && problemWith(image, images.display);
         if (images && problem === undefined) {
-          const words = `image ${image.format} ${sizeOf(base64.length)} in message ${message}`;
+          const which = of === 1 ? '' : `, ${number} of ${of}`;
+          const words = `image ${image.format} ${sizeOf(base64.length)} in message ${message}${which}`;
           showOverlay('image', close => <ImageWindow {...{ image, words }} terminal={images} onClose={close} />);
           return;
         }
@@ -85,14 +91,14 @@ export function useOpenImage(): (found: FoundImage) => Promise<void> {
         if (viewer === undefined) {
           toast({
             kind: 'info',
-            text: `${problem ?? 'No desktop here.'} Until the program ends, the image is in ${path}`,
+            text: `${problem ?? 'No desktop here.'} Until the program ends, ${named} is in ${path}`,
           });
           return;
         }
         await start(viewer, path);
-        toast({ kind: 'info', text: `Opened with ${viewer}` });
+        toast({ kind: 'info', text: `Opened ${named} with ${viewer}` });
       } catch (error) {
-        toast({ kind: 'warning', text: `The image could not be opened: ${errorMessage(error)}` });
+        toast({ kind: 'warning', text: `${capitalised(named)} could not be opened: ${errorMessage(error)}` });
       }
     },
     [toast, showOverlay, images],

@@ -1,5 +1,5 @@
 /** The reader's keys: jumps and folds. */
-import { type RefObject, useMemo } from 'react';
+import { type RefObject, useMemo, useRef } from 'react';
 import { lastAt } from '../../../base/binary-search.ts';
 import { type Block, blockIndexAt, type FoldKind, type Transcript } from '../../../present/transcript.ts';
 import { isClosed } from '../../../present/transcript-lines.ts';
@@ -35,14 +35,22 @@ export function useReaderBindings(reader: ReaderState): readonly Binding[] {
     () => blocks.reduce((sum, { markdown, text }) => (markdown ? sum + text.length : sum), 0),
     [blocks],
   );
-  const image = imageAt(transcript, scroll.state.place);
+  const { place } = scroll.state;
+  const opened = useRef({ place, index: -1 });
   return [
     ...jumps(reader),
     ...folds(reader, kinds),
     {
       command: readerCommands.image,
-      enabled: image !== undefined,
-      run: () => image !== undefined && openImage(image),
+      enabled: transcript.images.length > 0,
+      run: () => {
+        const { current: last } = opened;
+        const next = last.index >= 0 && last.place === place ? last.index + 1 : indexAt(transcript, place);
+        const index = next % transcript.images.length;
+        opened.current = { place, index };
+        const found = imageOf(transcript, index);
+        return found && openImage(found);
+      },
     },
     {
       command: readerCommands.markdown,
@@ -108,13 +116,16 @@ function folds(
 }
 
 /** The image at a position, otherwise the next one, otherwise the last. */
-function imageAt(transcript: Transcript, place: number): FoundImage | undefined {
-  const { images, blocks, messages } = transcript;
-  const found = images.find(each => each >= place) ?? images.at(-1);
-  if (found === undefined) return undefined;
-  const base64 = blocks[blockIndexAt(transcript, found)]?.image;
-  const message = 1 + lastAt(messages.length, each => messages[each] ?? 0, found);
-  return base64 === undefined ? undefined : { base64, message };
+function indexAt({ images }: Transcript, place: number): number {
+  const index = images.findIndex(each => each.place >= place);
+  return index === -1 ? images.length - 1 : index;
+}
+
+function imageOf({ images, messages }: Transcript, index: number): FoundImage | undefined {
+  const { [index]: image } = images;
+  if (!image) return undefined;
+  const message = 1 + lastAt(messages.length, each => messages[each] ?? 0, image.place);
+  return { base64: image.base64, message, number: index + 1, of: images.length };
 }
 
 /** The heading of the message or step at a position; at a step's title, the heading of its first message. */

@@ -31,12 +31,13 @@ it('writes an image recognised by its first bytes, whatever its name, for the us
 });
 
 /** Opens a trajectory whose second message has an image, in a terminal without a desktop. */
-async function opened(part: object, images?: ImageTerminal): Promise<Stage> {
+async function opened(part: object, images?: ImageTerminal, more: readonly object[] = []): Promise<Stage> {
   for (const name of ['DISPLAY', 'WAYLAND_DISPLAY']) vi.stubEnv(name, '');
   vi.stubEnv('SSH_CONNECTION', '1');
   const messages = [
     { role: 'system', content: 'Be brief' },
     { role: 'user', content: [{ type: 'text', text: 'Look' }, part] },
+    ...more,
   ];
   const service = fakeService({
     getTrajectory: () => ({ trajectory_id: 't', status: 'completed', steps: [{ messages }] }),
@@ -54,7 +55,7 @@ const partOf = (bytes: Buffer, type = 'png') => ({
 
 /** Reads the file that the screen names, and removes it. */
 function named(text: string): Buffer {
-  const [, path = ''] = /image is in (\S+)/.exec(text) ?? [];
+  const [, path = ''] = /image(?: \d of \d)? is in (\S+)/.exec(text) ?? [];
   const bytes = readFileSync(path);
   rmSync(dirname(path), { recursive: true });
   return bytes;
@@ -69,6 +70,26 @@ it.each([
   await stage.press('V');
   await stage.waitFor('No desktop here. Until the program ends, the image is in ');
   expect(named(stage.text()).equals(png)).toBe(true);
+});
+
+it.each([
+  ['the same message', { role: 'user', content: [partOf(png), partOf(pngOf(8, 8, 60))] }],
+  ['the result of a tool', { role: 'tool', tool_call_id: 'c', content: [partOf(png), partOf(pngOf(8, 8, 60))] }],
+  [
+    'a result within a message',
+    {
+      role: 'user',
+      content: [{ type: 'tool_result', tool_use_id: 'c', content: [partOf(png), partOf(pngOf(8, 8, 60))] }],
+    },
+  ],
+])('opens the next image with the same key: in %s (out33 B1, B2)', async (_, message) => {
+  const stage = await opened({ type: 'text', text: '[image below]' }, undefined, [message]);
+  for (const [number, image] of [png, pngOf(8, 8, 60), png].entries()) {
+    await stage.press('V');
+    const words = `Until the program ends, image ${(number % 2) + 1} of 2 is in`;
+    await stage.waitFor(text => text.includes(words) && /is in \S+\/image\.png/.test(text));
+    expect(named(stage.text()).equals(image)).toBe(true);
+  }
 });
 
 it('shows the image on a terminal that can, until a key is pressed', async () => {
