@@ -14,6 +14,7 @@ import {
   turnText,
 } from '../../../chat/conversation.ts';
 import { type EarlyEnd, earlyEndOf } from '../../../contract/finish-reason.ts';
+import { withoutData } from '../../../present/attachments.ts';
 import { describeError } from '../../../service/errors.ts';
 import { counted } from '../../../text/numbers.ts';
 import { sanitise, sanitiseLine } from '../../../text/sanitise.ts';
@@ -113,7 +114,8 @@ function turnLines(turn: Turn, width: number, answering: boolean, theme: Theme):
   if (turn.reasoning !== '') pushAll(lines, reasoningLines(turn.reasoning, width, answering, theme));
   if (turn.content !== '') {
     const isMarkdown = turn.role === 'assistant' && !(answering && turn.content.length > longestStreamed);
-    pushAll(lines, isMarkdown ? markdown(turn.content, width, theme) : paragraph('text', turn.content, width));
+    const content = withoutData(turn.content);
+    pushAll(lines, isMarkdown ? markdown(content, width, theme) : paragraph('text', content, width));
   }
   const { refusal = '', calls = [] } = turn;
   if (refusal !== '') {

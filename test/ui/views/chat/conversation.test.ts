@@ -22,6 +22,14 @@ const error: Error = new NetworkError('The stream broke off', { requestId: 'req_
 
 const theme = createTheme('terminal');
 
+it('names an image in an answer instead of printing its bytes (out33 B3)', () => {
+  const url = `data:image/png;base64,${'aB3/'.repeat(36_864)}`;
+  const part = JSON.stringify({ type: 'image_url', image_url: { url } });
+  const shown = linesOf(play(ask, text(`A map.${part} ![x](${url})`)), 200).map(line => line.text);
+  expect(shown.join('\n')).toContain('A map.{"type":"image_url","image_url":{"url":"[image png 108 KB]"}}');
+  expect(shown.join('\n')).not.toContain('aB3/');
+});
+
 describe('conversationReducer', () => {
   it('collects the stream and ends with its counts', () => {
     const talk = play(ask, text('te'), text('a'), {
