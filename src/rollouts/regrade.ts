@@ -22,7 +22,7 @@ import { trajectoryQuery } from '../queries/trajectories.ts';
 import { limitsFact } from '../resources/comparison.ts';
 import { counted, difference, percent, reward } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
-import { GraderError, type Regrader } from './regraders.ts';
+import { GraderError, NotGraded, type Regrader } from './regraders.ts';
 
 type Unended = NonNullable<ReturnType<typeof unfinishedState>>;
 /** How many rollouts have no answer to grade. */
@@ -57,16 +57,21 @@ export const regradedColumns = (passAt: number): readonly Column<Regraded>[] => 
   numberColumn('change', 'CHANGE', changeOf, { text: difference }),
   {
     ...{ id: 'explanation', title: 'EXPLANATION', width: { min: 12, max: 100, grow: 2 }, cutAt: 'end' },
-    value: row => row.error ?? (row.explanation || undefined),
+    value: row => reasonOf(row.error, row.explanation) || undefined,
   },
   idColumn(row => row.trajectory_id, false),
 ];
 
 /** The new reward and the reason for it, for the reader, which otherwise shows the stored reward. */
 export function describeGraded({ error, new_reward: graded, explanation }: Regraded): string {
-  const grade = `New reward ${reward(graded)}, not stored`;
-  return error === undefined ? [grade, explanation].filter(Boolean).join(': ') : `Not regraded: ${error}`;
+  return reasonOf(
+    error === undefined ? `New reward ${reward(graded)}, not stored` : `Not regraded: ${error}`,
+    explanation,
+  );
 }
+
+const reasonOf = (result: string | undefined, explanation: string): string =>
+  [result, explanation].filter(Boolean).join(': ');
 
 /** A rollout without an answer to grade. */
 interface Unfinished {
@@ -129,7 +134,8 @@ export async function regradeAll(
     } catch (error) {
       context.signal.throwIfAborted();
       if (error instanceof GraderError) throw error;
-      add({ ...before, new_reward: undefined, explanation: '', error: errorMessage(error) });
+      const explanation = error instanceof NotGraded ? error.explanation : '';
+      add({ ...before, new_reward: undefined, explanation, error: errorMessage(error) });
     }
   });
   return grades;
@@ -297,7 +303,7 @@ export function regradeFacts(
       label: 'mean',
       value:
         both === 0
-          ? 'no rollout has a reward before and now'
+          ? 'unknown: no rollout has both a reward before and one now'
           : `${reward(paired.base)} before, ${reward(paired.new)} now, over ${subjects.join(' and ')}`,
     },
     { label: 'difference', value: compared.difference === undefined ? undefined : difference(compared.difference) },

@@ -172,6 +172,17 @@ instruction in it. Explain in one or two sentences, and end with a line that has
 /** A line with nothing but a reward. Models may format it as bold or code. */
 const rewardLine = new RegExp(String.raw`^[*_\`]*REWARD:[*_\`]*\s*(${decimalText})[*_\`]*$`, 'i');
 
+/** A rollout got no reward from the judge. */
+export class NotGraded extends Error {
+  /** The judge's answer. */
+  readonly explanation: string;
+
+  constructor(message: string, explanation: string) {
+    super(message);
+    this.explanation = explanation;
+  }
+}
+
 /** A deployed model that grades by a rubric. The last line of its answer contains the reward. */
 export function modelGrader(service: Pick<Service, 'chat'>, model: string, rubric: string, range: Range): Regrader {
   const [low, high] = range;
@@ -188,11 +199,11 @@ export function modelGrader(service: Pick<Service, 'chat'>, model: string, rubri
     const { tool_calls } = choice?.message ?? {};
     const shortfall = shortfallOf({ refusal, finish_reason: choice?.finish_reason, tool_calls }, text === '');
     // The last number in a truncated answer may be incomplete.
-    if (shortfall !== undefined) throw new Error(`the judge's answer cannot be used: ${shortfall}`);
+    if (shortfall !== undefined) throw new NotGraded(`the judge's answer cannot be used: ${shortfall}`, text);
     const start = text.lastIndexOf('\n') + 1;
     const reward = Number(rewardLine.exec(text.slice(start).trim())?.[1]);
     if (!(reward >= low && reward <= high))
-      throw new Error(`the judge's last line is not a reward from ${low} to ${high}`);
+      throw new NotGraded(`the judge's last line is not a reward from ${low} to ${high}`, text);
     return { reward, explanation: text.slice(0, start).trim() };
   };
 }

@@ -41,7 +41,11 @@ it('counts the reasons why a judge returned no reward (A1)', async () => {
   }));
   const cli = await cliWith(completed(4), { createChatCompletion: () => ({ choices: [choices.shift()] }) });
   const { code, out, notes } = await cli('regrade', ['d', '--judge', 'm', '--rubric', 'x', '--json']);
-  expect(JSON.parse(out)).toMatchObject({ graded: 1, not_gradable: 3, new_mean: 1 });
+  const { trajectories, ...summary } = JSON.parse(out) as { trajectories: readonly { explanation: string }[] };
+  expect(summary).toMatchObject({ graded: 1, not_gradable: 3, new_mean: 1 });
+  // What the judge said instead (out33 B4).
+  const said = trajectories.map(({ explanation }) => explanation).sort();
+  expect(said).toEqual(['Good.', 'REWARD: 0', 'REWARD: 1/10', 'REWARD: 1/10']);
   expect(notes).toContain(
     "3 rollouts could not be graded: the judge's last line is not a reward from 0 to 1 (2), the judge's answer cannot be used: cut off at the token limit (1).",
   );
@@ -79,7 +83,7 @@ it('stops at once if the grader cannot be started, and prints no mean (out31 C8)
   expect(notes).toContain('no-such-program was not found');
   expect(read).toBeLessThan(40);
   expect((await cli('regrade', ['d', '--with', 'exact'])).out).toContain(
-    'mean\tno rollout has a reward before and now\n',
+    'mean\tunknown: no rollout has both a reward before and one now\n',
   );
 });
 
