@@ -13,6 +13,7 @@ import type { Place, ViewName } from '../../resources/place.ts';
 import { checkpointActions } from '../../resources/training.ts';
 import { cutApart } from '../../text/apart.ts';
 import { clean, sanitiseLine } from '../../text/sanitise.ts';
+import { truncate } from '../../text/width.ts';
 import { lazyView } from '../app/lazy.tsx';
 import { defineView, type Registry, type Section, type ViewDefinition, type ViewProps } from '../app/registry.ts';
 import { inboxCount, watchCount } from '../data/use-watched.ts';
@@ -190,7 +191,7 @@ const minNameWidth = 10;
 
 /** Both names, if there is room to distinguish them; below a comparison of the stored rewards, only the grader. */
 function comparedCrumb(place: Place<'compare'>, room: number): string | undefined {
-  if (place.regrading) return clean`by ${place.regrading.grader}`;
+  if (place.regrading) return truncate(clean`by ${place.regrading.grader}`, room);
   const [base, fresh] = [sanitiseLine(place.base.name), sanitiseLine(place.new.name)];
   const each = Math.floor((room - beforeCrumb - betweenRuns.length) / 2);
   if (each < minNameWidth || base === fresh) return undefined;

@@ -124,10 +124,10 @@ function fieldsFor(models: readonly string[], range: Range, hasThreshold: boolea
 function ConfirmProgram({ line, onRun, onClose }: { line: string; onRun: () => void; onClose: () => void }) {
   return (
     <ChoiceWindow
-      title="Run this program on this machine?"
+      title="Run this program on this machine for each rollout?"
       choices={[
         { key: 'no', label: 'No', value: false },
-        { key: 'yes', label: `Run for each rollout: ${line}`, value: true },
+        { key: 'yes', label: `Run ${line}`, value: true },
       ]}
       onChoose={isRun => isRun && onRun()}
       onClose={onClose}

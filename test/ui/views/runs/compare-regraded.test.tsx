@@ -1,7 +1,9 @@
 /** Two runs compared by the rewards of another grader. */
 import { expect, it } from 'vitest';
+import type { NamedRun } from '../../../../src/resources/place.ts';
 import { poolingProblem } from '../../../../src/resources/pools.ts';
-import { defineView } from '../../../../src/ui/app/registry.ts';
+import { crumbOf, defineView } from '../../../../src/ui/app/registry.ts';
+import { registry } from '../../../../src/ui/views/registry.ts';
 import { CompareView } from '../../../../src/ui/views/runs/compare.tsx';
 import { PairView } from '../../../../src/ui/views/trajectories/pair.tsx';
 import { TrajectoryView } from '../../../../src/ui/views/trajectories/trajectory.tsx';
@@ -200,4 +202,12 @@ it('says why a comparison of pools cannot be pooled', () => {
   expect(poolingProblem(named)).toContain('All of these runs are pooled');
   const pooled = { id: 'old', name: 'old +1', pool: ['old', 'older'] };
   expect(poolingProblem([pooled, { id: 'new', name: 'new' }])).toContain('are pooled already');
+});
+
+it('keeps the beginning of a long grader in the crumb', () => {
+  const [base, fresh] = ['old', 'new'].map(id => ({ id, name: id })) as [NamedRun, NamedRun];
+  const regrading = { id: '1', grader: `./grade.py ${'--strict '.repeat(20)}` };
+  const crumb = crumbOf(registry, { view: 'compare', base, new: fresh, regrading }, 28);
+  expect(crumb).toMatch(/^by \.\/grade\.py --strict/);
+  expect(crumb.length).toBeLessThanOrEqual(28);
 });

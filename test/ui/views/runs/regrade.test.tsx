@@ -129,9 +129,22 @@ it('stops at once if the program is not found (out31 C8)', async () => {
   await stage.press('tab');
   await stage.type('no-such-program');
   await stage.press('enter');
-  await stage.waitFor('Run this program on this machine?');
+  await stage.waitFor('Run this program on this machine for each rollout?');
   await stage.press('down', 'enter');
   await stage.waitFor('no-such-program was not found');
+});
+
+it('shows which program runs before it runs, also in a narrow terminal', async () => {
+  const stage = openRun({ columns: 60, rows: 15 });
+  await stage.waitFor(isRead);
+  await stage.press('R');
+  await stage.waitFor('Regrade first');
+  await stage.type('a prog');
+  await stage.waitFor('a program on this machine');
+  await stage.press('tab');
+  await stage.type(`/opt/graders/strict ${'--and-more '.repeat(20)}`);
+  await stage.press('enter');
+  await stage.waitFor(text => text.includes('for each rollout?') && text.includes('Run /opt/graders/strict'));
 });
 
 it('requires a pattern for a regular expression (A6)', async () => {
@@ -168,7 +181,7 @@ it('asks before it runs a program', async () => {
     await stage.press('tab');
     await stage.type(`${process.execPath} ${script}`);
     await stage.press('tab', 'tab', 'enter');
-    await stage.waitFor('Run this program on this machine?');
+    await stage.waitFor('Run this program on this machine for each rollout?');
   };
   await choose();
   await stage.press('enter');
