@@ -1,4 +1,4 @@
-/** The code that CONTRIBUTING.md shows, which tests add as it is written there. */
+/** The code in CONTRIBUTING.md, which tests use as written there. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';

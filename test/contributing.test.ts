@@ -1,4 +1,4 @@
-/** CONTRIBUTING.md's lists of the files that the data passes through. */
+/** The lists in CONTRIBUTING.md of the files that data passes through. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';

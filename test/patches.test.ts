@@ -1,4 +1,4 @@
-/** The performance patches in `patches/` must not change any results, and must not be applied to another version. */
+/** The performance patches in `patches/` change no results, and apply to one version only. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

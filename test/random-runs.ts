@@ -1,4 +1,4 @@
-/** Evaluation runs with random rewards, of every kind that decides whether their means have an interval. */
+/** Evaluation runs with random rewards, for every case in which a mean may or may not have an interval. */
 import type { EvalRun, TrajectoryReward } from '../src/contract/evaluations.ts';
 import { Random } from '../tools/rig/random.ts';
 import type { Answers } from './queries/scripted-service.ts';

@@ -1,4 +1,4 @@
-/** The terminal of the tests of screens: what it waits for. */
+/** What the terminal of screen tests waits for. */
 import { Text, useInput } from 'ink';
 import { useState } from 'react';
 import { expect, it, onTestFinished } from 'vitest';

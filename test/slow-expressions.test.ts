@@ -1,4 +1,4 @@
-/** The findings of `npm run lint` on regular expressions: those that took minutes, and the fix for each. */
+/** What `npm run lint` finds in regular expressions: those that took minutes, and the fix for each. */
 import { expect, it } from 'vitest';
 import { isSlow } from '../tools/slow-expressions.ts';
 

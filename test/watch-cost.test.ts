@@ -1,4 +1,4 @@
-/** In a process of its own, whose clock is replaced. */
+/** In its own process, with a replaced clock. */
 import { expect, it } from 'vitest';
 import type { Place } from '../src/resources/place.ts';
 import { watched } from '../tools/bench/watch.ts';

@@ -1,4 +1,4 @@
-/** The rows of a list, taken from JSON that arrives in pieces. */
+/** The rows of a list, from JSON that arrives in chunks. */
 import { describe, expect, it } from 'vitest';
 import { JsonRows, type RowBlock, type RowReader } from '../../src/base/json-rows.ts';
 

@@ -1,4 +1,4 @@
-/** More items than a call takes arguments. */
+/** More items than a call can have arguments. */
 import { expect, it } from 'vitest';
 import { maxOf, minOf, pushAll } from '../../src/base/many.ts';
 

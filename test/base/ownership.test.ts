@@ -22,7 +22,7 @@ describe('files with an owner and a mode (X5)', () => {
     [{ uid: me, mode: 0o100664 }, 'change', 'can be changed by other users (mode 0664)'],
     [{ uid: 0, mode: 0o100600 }, 'read', undefined],
     [{ uid: me + 4711, mode: 0o100600 }, 'change', `belongs to another user (uid ${me + 4711})`],
-  ] as const)('treats %j as shared if others must not %s it: %s', (stats, danger, words) => {
+  ] as const)('finds for %j, which others must not %s: %s', (stats, danger, words) => {
     expect(sharingOf('/f', stats, danger, '600')?.words).toBe(words);
   });
 });

@@ -1,4 +1,4 @@
-/** The alarms on the command line: of a run that is watched, and of a past one. */
+/** Alarms on the command line, for watched and past runs. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';

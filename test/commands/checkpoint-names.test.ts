@@ -1,4 +1,4 @@
-/** The meaning of a word as a checkpoint: the same for every command, and on every machine. */
+/** How commands resolve the name of a checkpoint: the same in every command, on every machine. */
 
 import { describe, expect, it } from 'vitest';
 import { resourceOrThrow } from '../../src/commands/find.ts';

@@ -1,4 +1,4 @@
-/** Runs commands as a script does: words in; output, notes and an exit code out. */
+/** Runs commands like a script: arguments in; output, notes and an exit code out. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

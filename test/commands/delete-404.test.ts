@@ -1,4 +1,4 @@
-/** A deletion that is answered 404, on services with the document's endpoints alone. */
+/** A deletion answered with 404, on services with the document’s endpoints only. */
 import { describe, expect, it } from 'vitest';
 import { apiKey, type Behaviour, hostileServer, json, refusal, resetAtOnce } from '../service/hostile-server.ts';
 import { cliOn, testFolder } from './cli.ts';

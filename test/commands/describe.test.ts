@@ -1,4 +1,4 @@
-/** `describe` where a part of a training run cannot be read. */
+/** `describe` if part of a training run is unreadable. */
 import { expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import { hostileServer, json, refusal } from '../service/hostile-server.ts';

@@ -1,4 +1,4 @@
-/** The exit code shows whether anything may have changed. */
+/** The exit code tells whether anything may have changed. */
 import { expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import { exitCodeAfterChange, exitCodeOf } from '../../src/commands/failure.ts';

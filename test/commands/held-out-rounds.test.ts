@@ -1,4 +1,4 @@
-/** The reports and choices of commands by the held-out rounds of a training run. */
+/** Reports and choices of commands that depend on the held-out rounds of a training run. */
 import { expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import type { HeldOutReward } from '../../src/contract/training.ts';

@@ -1,4 +1,4 @@
-/** Integers beyond 2^53, such as 64-bit seeds and ids, stay as they are on every way through the program (A6). */
+/** Integers above 2^53, such as 64-bit seeds and ids, stay exact everywhere in the program (A6). */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';

@@ -1,4 +1,4 @@
-/** Line mode: asks until it has an answer, sends exactly the intended request, and stops when stopped. */
+/** Line mode: asks until it has an answer, sends exactly the request the user wants, and stops on request. */
 
 import type { ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';

@@ -1,4 +1,4 @@
-/** Lists of training runs with their measurements, and the requests that these cost. */
+/** Lists of training runs with measured values, and the requests they take. */
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { answering } from '../answering.ts';
 import { busyWorld } from '../busy-world.ts';

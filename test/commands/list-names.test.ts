@@ -1,4 +1,4 @@
-/** A filter of a list finds a benchmark by its name and by its id, although the list has only ids. */
+/** A filter finds a benchmark by name and by id, even if the list contains only ids. */
 import { expect, it } from 'vitest';
 import { answering } from '../answering.ts';
 import { pageOf } from '../queries/scripted-service.ts';

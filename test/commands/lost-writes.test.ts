@@ -1,4 +1,4 @@
-/** Writes whose response was lost: their exit code never invites a script to repeat them. */
+/** Writes with a lost response: their exit code never makes a script repeat them. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

@@ -1,4 +1,4 @@
-/** The notes of a list while it reads the values of its rows, and how long it waits for them. */
+/** What a list prints while it reads the values of its rows, and how long it waits for them. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { MeasuredRows } from '../../src/commands/measured-rows.ts';
 import type { CommandContext } from '../../src/commands/with-service.ts';

@@ -1,4 +1,4 @@
-/** Names in lists that could not be read to their end. */
+/** Names in partly read lists. */
 import { expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import { hostileServer, json, refusal } from '../service/hostile-server.ts';

@@ -1,4 +1,4 @@
-/** Notes on the command line, also if they cannot be saved, and with notes of an older version. */
+/** Notes on the command line, even if they cannot be saved, and notes of an older version. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

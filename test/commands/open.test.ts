@@ -1,4 +1,4 @@
-/** `benchtop open` of every resource: its place, or words. */
+/** `benchtop open` for every resource: the place it opens, or the error. */
 import { describe, expect, it } from 'vitest';
 import { shellWords } from '../../src/base/shell-words.ts';
 import { placeToOpen, sectionPlace } from '../../src/commands/open.ts';

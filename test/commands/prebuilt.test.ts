@@ -1,4 +1,4 @@
-/** Prebuilt help: found for exactly the words that ask for it. */
+/** Prebuilt help: found for exactly the arguments that ask for it. */
 import { describe, expect, it } from 'vitest';
 import { helpText, prebuiltTexts } from '../../src/commands/help.ts';
 import { prebuiltName, printPrebuilt } from '../../src/commands/prebuilt.ts';

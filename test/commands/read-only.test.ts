@@ -1,4 +1,4 @@
-/** With --read-only no verb of the command line sends a write. */
+/** With --read-only, no command sends a write. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

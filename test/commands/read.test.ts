@@ -1,4 +1,4 @@
-/** Files that `benchtop read` opens on screen: their data in the service of its process. */
+/** Files that `benchtop read` opens on screen, served by the same process. */
 import { randomBytes } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { appendFileSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** The omissions and reports of `regrade` and `tasks`, and the errors that stop `regrade`. */
+/** What `regrade` and `tasks` leave out and report, and the errors that stop `regrade`. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

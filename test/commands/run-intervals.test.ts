@@ -1,4 +1,4 @@
-/** The interval of a run's mean: the same in every command, and none where it would be false. */
+/** The interval of a run’s mean: the same in every command, and absent if it would be wrong. */
 import type { ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';

@@ -1,4 +1,4 @@
-/** Running evaluations: the reports of `compare`, `watch` and `evaluate --wait` on their rewards so far. */
+/** Running evaluations: what `compare`, `watch` and `evaluate --wait` say about their rewards so far. */
 import { expect, it } from 'vitest';
 import { apiKey, hostileServer, json } from '../service/hostile-server.ts';
 import { cliOn } from './cli.ts';

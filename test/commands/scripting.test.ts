@@ -1,4 +1,4 @@
-/** Guarantees for scripts: typing errors fail, and each stream holds only its own kind of output. */
+/** Guarantees for scripts: typos fail, and each stream has only its own kind of output. */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';

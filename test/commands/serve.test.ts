@@ -1,4 +1,4 @@
-/** `benchtop serve`: its search for a running service, and its message about one on another folder. */
+/** `benchtop serve`: how it finds a running service, and what it says about one on another folder. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';

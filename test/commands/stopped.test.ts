@@ -1,4 +1,4 @@
-/** A stopped command leaves no file behind, and reports the changes that may have been made. */
+/** A stopped command leaves no files behind, and reports what may have changed. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';

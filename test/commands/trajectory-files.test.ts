@@ -1,4 +1,4 @@
-/** Files of trajectories in the contract's form. */
+/** Files of trajectories in the format of the contract. */
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The omissions and reports of the tree. */
+/** What the tree leaves out and reports. */
 import { expect, it } from 'vitest';
 import { answering } from '../answering.ts';
 import { pageOf } from '../queries/scripted-service.ts';

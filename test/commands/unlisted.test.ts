@@ -1,4 +1,4 @@
-/** The notes of commands on unlisted rollouts of a run, by the status of the run (B1). */
+/** What commands say about unlisted rollouts, by the status of the run (B1). */
 import { expect, it } from 'vitest';
 import { answering } from '../answering.ts';
 import { pageOf } from '../queries/scripted-service.ts';

@@ -1,4 +1,4 @@
-/** Checkpoints that are named by their place in a list that was not read whole. */
+/** Checkpoints named by their place in a partly read list. */
 import { expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import { hostileServer, json } from '../service/hostile-server.ts';

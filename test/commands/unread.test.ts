@@ -1,4 +1,4 @@
-/** A reader of standard output that leaves early, and the exit code in that case. */
+/** A reader that closes standard output early, and the exit code for it. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, it } from 'vitest';

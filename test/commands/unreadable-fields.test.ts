@@ -1,4 +1,4 @@
-/** Rows with an unreadable optional field, and the notes of commands on them. */
+/** Rows with an unreadable optional field, and what commands say about them. */
 import { expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import { checkpointColumns } from '../../src/resources/training.ts';

@@ -1,4 +1,4 @@
-/** `watch --since last`: the work that ended since the last look, with its time and reason, until it is dismissed. */
+/** `watch --since last`: what ended since the last look, with time and reason, until it is dismissed. */
 import { globSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

@@ -1,4 +1,4 @@
-/** `watch` without ids and `watch --since last`, where the lists have several pages or parts that cannot be read. */
+/** `watch` without ids and `watch --since last`, if lists have several pages or unreadable parts. */
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import { resourceOrThrow } from '../../src/commands/find.ts';

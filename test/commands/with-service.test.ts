@@ -1,4 +1,4 @@
-/** The requests that a command has sent when it ends. */
+/** Requests in flight when a command ends. */
 import { expect, it } from 'vitest';
 import type { CommandIo } from '../../src/commands/io.ts';
 import { withService } from '../../src/commands/with-service.ts';

@@ -1,4 +1,4 @@
-/** Every action of the built program, as a user performs it: press, look, press; then the service is checked. */
+/** Every action of the built program, as a user does it: press, look, press; then the service is checked. */
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -1,4 +1,4 @@
-/** The local service ends, hangs or is replaced while the program is open: no restart is needed. */
+/** The local service exits, hangs or is replaced while the program is open: no restart is needed. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** The terminal while another program or the shell has it, and while nothing reads it: the program keeps running, and ends on a signal. */
+/** The terminal while another program or the shell has it, or nothing reads it: the program runs on, and exits on a signal. */
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';

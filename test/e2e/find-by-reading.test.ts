@@ -1,4 +1,4 @@
-/** Finds by reading alone why a trained model is right by its grader and useless to a reader. */
+/** Finds by reading alone why a trained model satisfies its grader but helps no reader. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { version } from '../../src/base/version.ts';

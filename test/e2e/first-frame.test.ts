@@ -1,4 +1,4 @@
-/** Starts the built program with a service that it knows and that answers late, never, or not at all. */
+/** Starts the built program with a known service that answers late, or never. */
 import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';

@@ -1,4 +1,4 @@
-/** The built program, each session with a home folder of its own. */
+/** The built program, each session with its own home folder. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

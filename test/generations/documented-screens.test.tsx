@@ -1,4 +1,4 @@
-/** The screen on a service with the endpoints of the document alone, however it refuses unknown paths. */
+/** The screen on a service with the endpoints of the document only, however it refuses unknown paths. */
 import { describe, expect, it } from 'vitest';
 import { RememberedStore } from '../../src/store/store.ts';
 import { eventually } from '../eventually.ts';

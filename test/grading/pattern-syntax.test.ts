@@ -1,4 +1,4 @@
-/** Whether a pattern is an expression at all. */
+/** Which patterns are valid regular expressions. */
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { syntaxProblem } from '../../src/grading/patterns.ts';
 import { Random } from '../../tools/rig/random.ts';

@@ -1,4 +1,4 @@
-/** How long the verdict of an expression may take. */
+/** How long matching a pattern may take. */
 import { expect, it, onTestFinished, vi } from 'vitest';
 
 it('waits for a pattern on a machine so busy that each attempt is delayed', async () => {

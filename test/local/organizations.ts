@@ -1,4 +1,4 @@
-/** Other organizations on one local service, which makes only one by itself. */
+/** More organizations on one local service, which creates only one by itself. */
 import type { Database } from '../../src/local/store/database.ts';
 import { newId, now, sha256 } from '../../src/local/store/ids.ts';
 

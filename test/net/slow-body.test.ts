@@ -1,4 +1,4 @@
-/** The progress of a body that takes long to arrive. */
+/** The progress of a body that arrives slowly. */
 import { expect, it } from 'vitest';
 import { readBody, reportingSlow } from '../../src/net/body.ts';
 import type { WireAnswer } from '../../src/net/wire.ts';

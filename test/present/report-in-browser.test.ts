@@ -1,4 +1,4 @@
-/** A report in a real browser: the Debian package `chromium`, or the program that CHROMIUM names. */
+/** A report in a real browser: the Debian package `chromium`, or the program in CHROMIUM. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** How long a run ran, without its time in the queue. */
+/** The duration of a run, without its time in the queue. */
 import { expect, it } from 'vitest';
 import { describeRunTime, durationColumn, queueColumn, type RunTimes } from '../../src/present/times.ts';
 

@@ -1,4 +1,4 @@
-/** An action for several inputs under one confirmation: each has its outcome. */
+/** An action on several inputs after one confirmation: each has its own outcome. */
 import { describe, expect, it } from 'vitest';
 import { type Action, action, sendAll, sendKeyed } from '../../src/queries/action.ts';
 import {

@@ -1,4 +1,4 @@
-/** Data about a query is dropped with it, because a program may stay open for weeks. */
+/** Data about a query is dropped with it, as a program may stay open for weeks. */
 import { QueryClient } from '@tanstack/react-query';
 import { describe, expect, it } from 'vitest';
 import { FailedQueries } from '../../src/queries/failed-queries.ts';

@@ -1,4 +1,4 @@
-/** Queries that failed because of the host are sent again once the host answers. */
+/** Queries that failed with the host are retried once the host answers. */
 import { hashKey, QueryClient, QueryObserver } from '@tanstack/react-query';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { FailedQueries, type FailedQueriesOptions } from '../../src/queries/failed-queries.ts';

@@ -1,4 +1,4 @@
-/** The pace of a training run, and the report once it stalls. */
+/** The pace of a training run, and its stalls. */
 import { describe, expect, it } from 'vitest';
 import { describePace, formatRate, type PaceHints, paceOf, type RunSituation } from '../../src/queries/pace.ts';
 import { type ProgressPoint, RememberedStore } from '../../src/store/store.ts';

@@ -1,4 +1,4 @@
-/** The request of each query and each action, and its report about its resource. */
+/** The request of each query and each action, and what it reports about its resource. */
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { endpoints } from '../../src/contract/endpoints.ts';

@@ -1,4 +1,4 @@
-/** The remembered difference of a run: one of another method is read again, not shown. */
+/** The remembered difference of a run: one from an older method is computed again, not shown. */
 import { expect, it } from 'vitest';
 import { intervalMethod } from '../../src/present/statistics/interval.ts';
 import { rememberedDifference } from '../../src/queries/run-difference.ts';

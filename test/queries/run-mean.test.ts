@@ -1,4 +1,4 @@
-/** When the interval of a mean may stand beside it, and when an ended run need not be read again. */
+/** When the interval of a mean is shown beside it, and when a completed run need not be read again. */
 import { describe, expect, it } from 'vitest';
 import { certaintyOf, intervalBeside, isSettled, rememberedCertainty, runMeanOf } from '../../src/queries/run-mean.ts';
 import { certaintyFields, describeCertainty, formatIntervalBeside } from '../../src/resources/run-mean.ts';

@@ -1,4 +1,4 @@
-/** Reading the options of a run that a service describes. */
+/** Reads the run options that a service describes. */
 import { hashKey } from '@tanstack/react-query';
 import { expect, it } from 'vitest';
 import { readRunOptions, runOptionsQuery } from '../../src/queries/run-options.ts';

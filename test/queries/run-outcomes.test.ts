@@ -1,4 +1,4 @@
-/** The mean of a run that was cancelled or failed: the same in a list as in its record if the service reports none. */
+/** The mean of a cancelled or failed run: the same in a list and in its record if the service reports none. */
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { EvalRun } from '../../src/contract/evaluations.ts';
 import type { ListSource } from '../../src/queries/lists/list-source.ts';

@@ -1,4 +1,4 @@
-/** Rewards and statistics of a run are one answer, and no reward is left out because it has no name. */
+/** Rewards and statistics of a run are one answer, and rewards without ids are included. */
 import { expect, it } from 'vitest';
 import { trajectoryRewards } from '../../src/contract/evaluations.ts';
 import { comparedRuns, comparison } from '../../src/queries/compare.ts';

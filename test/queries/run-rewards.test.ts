@@ -1,4 +1,4 @@
-/** Rollouts that a service left out belong to a task only where that is certain, and none counts twice. */
+/** Unlisted rollouts belong to a task only if that is certain, and none counts twice. */
 import { describe, expect, it } from 'vitest';
 import { type EvalRun, trajectoryRewards } from '../../src/contract/evaluations.ts';
 import { unreadableIn } from '../../src/contract/lists.ts';

@@ -1,4 +1,4 @@
-/** The rollouts of steps: which are read, and that none is read twice. */
+/** The rollouts of steps: which are read, and never twice. */
 import { describe, expect, it } from 'vitest';
 import { type ReadStep, readSteps, stepRewardsQuery, stepsIn, stepsToRead } from '../../src/queries/step-rewards.ts';
 import { RememberedStore } from '../../src/store/store.ts';

@@ -1,4 +1,4 @@
-/** Waiting for something shared, until the user stops waiting. */
+/** Waiting for a shared result, until the user stops waiting. */
 import { expect, it } from 'vitest';
 import { StoppedError, unlessStopped } from '../../src/queries/action.ts';
 

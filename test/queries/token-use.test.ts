@@ -1,4 +1,4 @@
-/** The tokens of earlier rollouts: of the newest run on the same benchmark and model that reports them. */
+/** Token counts of earlier rollouts: from the newest run on the same benchmark and model that reports them. */
 import { expect, it } from 'vitest';
 import { evaluationUseQuery, readTokenUse } from '../../src/queries/token-use.ts';
 import { RememberedStore } from '../../src/store/store.ts';

@@ -1,4 +1,4 @@
-/** The curve of a trainer, read row by row from a service. */
+/** The trainer curve, read row by row from a service. */
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { unreadableIn } from '../../src/contract/lists.ts';
 import { lastReward, stepValues, type TrainerCurve } from '../../src/contract/trainer-curve.ts';

@@ -1,4 +1,4 @@
-/** The completed steps of each run in a list: requested if the record lacks them, and not again once final. */
+/** The completed steps of each run in a list: read if the record lacks them, and not again once final. */
 import { describe, expect, it } from 'vitest';
 import type { TrainingRun } from '../../src/contract/training.ts';
 import { cellText } from '../../src/present/column.ts';

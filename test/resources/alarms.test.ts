@@ -1,4 +1,4 @@
-/** The alarms of a run: based only on data that was read, and judged alike for the past and the present. */
+/** The alarms of a run: from data that was read only, with the same rules for past and present. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type AlarmRules, alarmDefaults, resolveAlarms, rulesFor } from '../../src/config/alarms.ts';
 import type { Settings } from '../../src/config/schema.ts';

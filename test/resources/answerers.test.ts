@@ -1,4 +1,4 @@
-/** Who can answer the prompt of a rollout, on services that know more or less. */
+/** Which models can answer the prompt of a rollout, on services with more or fewer endpoints. */
 import { expect, it } from 'vitest';
 import type { Trajectory } from '../../src/contract/trajectories.ts';
 import { answerersOf } from '../../src/resources/answerers.ts';

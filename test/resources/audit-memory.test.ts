@@ -1,4 +1,4 @@
-/** What is remembered of a training run's audit. */
+/** The remembered audit of a training run. */
 import { expect, it } from 'vitest';
 import type { QueryContext } from '../../src/queries/query-context.ts';
 import { readAudit, readAuditText } from '../../src/resources/audit.ts';

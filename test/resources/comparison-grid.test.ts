@@ -1,4 +1,4 @@
-/** Several runs at once against one baseline. */
+/** Several runs against one baseline. */
 import { describe, expect, it } from 'vitest';
 import { cellText, fittingText } from '../../src/present/column.ts';
 import { comparisonDefaults, summariseComparison } from '../../src/present/statistics/comparison.ts';

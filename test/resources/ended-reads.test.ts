@@ -1,4 +1,4 @@
-/** Ended resources are read at most once more, even after the cache has dropped the answer. */
+/** Completed resources are read at most once more, even after the cache has dropped the answer. */
 import { QueryObserver } from '@tanstack/react-query';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { HeldOutReward } from '../../src/contract/training.ts';

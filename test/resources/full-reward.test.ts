@@ -1,4 +1,4 @@
-/** How many rewards are full, where a mean of partial rewards hides it: in facts, comparisons, reports and on screen. */
+/** The number of full rewards, which a mean of partial ones hides: in facts, comparisons, reports and on screen. */
 import { stripVTControlCharacters } from 'node:util';
 import { expect, it } from 'vitest';
 import { countFull, formatFullRewards, hasPartial } from '../../src/present/full-reward.ts';

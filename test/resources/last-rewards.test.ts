@@ -1,4 +1,4 @@
-/** Training runs end among hundreds of others: their last rewards are read first, and earlier ones do not pass for them. */
+/** Training runs end among hundreds of others: their last rewards are read first, and earlier ones are not shown as last. */
 import { QueryObserver } from '@tanstack/react-query';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { fetchOnce } from '../../src/queries/live-query.ts';

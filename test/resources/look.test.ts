@@ -1,4 +1,4 @@
-/** A resource's state, where the service's responses about it disagree. */
+/** The state of a resource if answers of the service disagree. */
 import { expect, it } from 'vitest';
 import { lookAt } from '../../src/resources/look.ts';
 import { RememberedStore } from '../../src/store/store.ts';

@@ -1,4 +1,4 @@
-/** Watch has the mean so far of an evaluation whose service sends it in no answer about its status. */
+/** Watch shows the mean so far of an evaluation even if no status answer of the service has it. */
 import { QueryObserver } from '@tanstack/react-query';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { fetchOnce } from '../../src/queries/live-query.ts';

@@ -1,4 +1,4 @@
-/** Which rows of a list stay unmeasured if answers fail or do not come. */
+/** Which rows of a list stay unmeasured if answers fail or never come. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { QueryContext } from '../../src/queries/query-context.ts';
 import { measureEach } from '../../src/resources/measure-each.ts';

@@ -1,4 +1,4 @@
-/** The columns for rollouts that have room. */
+/** The optional columns of rollouts. */
 import { expect, it } from 'vitest';
 import type { Trajectory } from '../../src/contract/trajectories.ts';
 import { equalColumns, fitColumns } from '../../src/present/column.ts';

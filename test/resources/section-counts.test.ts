@@ -1,4 +1,4 @@
-/** The first counts of lists off screen: one that fails or hangs does not affect the others. */
+/** The first counts of lists off screen: a failed or hung one does not affect the others. */
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { listQuery } from '../../src/queries/lists/list-query.ts';
 import { fetchOnce } from '../../src/queries/live-query.ts';

@@ -1,4 +1,4 @@
-/** The names that new runs have unless the user gives one. */
+/** The default names of new runs. */
 import { expect, it } from 'vitest';
 import { benchmarkActions } from '../../src/resources/benchmarks.ts';
 import { nameOfStart, type StartedFrom } from '../../src/resources/start-plan.ts';

@@ -1,4 +1,4 @@
-/** The words about groups of rollouts. */
+/** Texts about groups of rollouts. */
 import { expect, it } from 'vitest';
 import { describeGroups, describeModels, groupsOf, parseSteps } from '../../src/resources/task-groups.ts';
 

@@ -1,4 +1,4 @@
-/** A value that was not read yet looks different from none, on the screen only. */
+/** An unread value looks different from a missing one, on screen only. */
 import { expect, it } from 'vitest';
 import type { EvalRun } from '../../src/contract/evaluations.ts';
 import { type Column, exportColumns, type FittedColumn, fitColumns } from '../../src/present/column.ts';

@@ -1,4 +1,4 @@
-/** Lines of Watch with the same label are distinguished. */
+/** How Watch tells lines with the same label apart. */
 import { expect, it, onTestFinished } from 'vitest';
 import { fitColumns, withNamesCut } from '../../src/present/column.ts';
 import { rememberCheckpoints } from '../../src/queries/checkpoint-memory.ts';

@@ -1,4 +1,4 @@
-/** A grader that never ends, and the child that it waits for. */
+/** A grader that never ends, and its child process. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';

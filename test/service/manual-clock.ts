@@ -1,4 +1,4 @@
-/** A clock that only moves when it is moved. */
+/** A clock that moves only when a test moves it. */
 import type { Clock } from '../../src/service/clock.ts';
 
 export interface ManualClock extends Clock {

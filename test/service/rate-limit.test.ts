@@ -1,4 +1,4 @@
-/** A service that limits the rate of requests, and all its callers in the process. */
+/** A service with a rate limit, and all its callers in the process. */
 import { describe, expect, it } from 'vitest';
 import { Gates } from '../../src/service/gate.ts';
 import type { Service } from '../../src/service/index.ts';

@@ -1,4 +1,4 @@
-/** The order of test files: the longest ones begin first, so that no worker ends alone with a long file. */
+/** The order of test files: the longest start first, so that no worker ends up alone with one. */
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**

@@ -1,4 +1,4 @@
-/** Around a whole run of the tests: a Node that is new enough before it, no process left behind after it. */
+/** Around a whole test run: a new enough Node before it, no process left behind after it. */
 import { existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Plans that have found faults, by the fault: none of them may fail again. */
+/** Plans that have found bugs, by bug: none may fail again. */
 import type { Change } from '../../tools/rig/answers.ts';
 import type { Fault } from '../../tools/rig/faults.ts';
 import type { Look } from '../../tools/simulate/looks.ts';

@@ -1,4 +1,4 @@
-/** A share of `npm run simulate`: faults that were found, a session of each kind, and a bug on purpose for each law. */
+/** A share of `npm run simulate`: bugs found before, a session of each kind, and a deliberate bug for each law. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** The records of uploads, of the progress of runs and of lists, and how long they are kept. */
+/** The records of uploads, of run progress and of lists, and how long they are kept. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The resources that were seen: how they are joined, read and forgotten. */
+/** Resources seen before: how they are merged, read and deleted. */
 import { expect, it, vi } from 'vitest';
 import { rememberedAt, SeenResources } from '../../src/store/seen.ts';
 import { tablesInMemory } from '../../src/store/tables.ts';

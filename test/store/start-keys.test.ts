@@ -1,4 +1,4 @@
-/** The idempotency keys of starts whose outcome is not known, from one run of the program to the next. */
+/** The idempotency keys of starts with an unknown outcome, across restarts. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

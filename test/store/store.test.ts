@@ -1,4 +1,4 @@
-/** The remembered store between two starts. */
+/** What is stored between two starts. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';

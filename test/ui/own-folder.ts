@@ -1,4 +1,4 @@
-/** The current folder, in which exports are saved: other tests save there as well, at the same time. */
+/** The current folder, where exports are saved; other tests save there at the same time. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

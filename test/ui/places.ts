@@ -1,4 +1,4 @@
-/** The place that every view of the registry is opened at in a test. */
+/** The place at which a test opens each view of the registry. */
 import type { Place } from '../../src/resources/place.ts';
 import type { World } from '../conformance/samples.ts';
 

@@ -1,4 +1,4 @@
-/** One window on an otherwise empty screen, in the real shell, on a service that the test makes up. */
+/** One window on an otherwise empty screen, in the real shell, on a scripted service. */
 
 import { Text } from 'ink';
 import { type ComponentType, type ReactNode, useEffect } from 'react';

@@ -1,4 +1,4 @@
-/** Upload addresses expire by the service's clock, not by the clock of this machine. */
+/** Upload URLs expire by the service’s clock, not by that of this machine. */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** Files that other programs write, in the shapes that they write them. */
+/** Files of other programs, in their own formats. */
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** The record of sent items by account: nothing is sent twice unless asked, in any order and at any time. */
+/** The record of sent lines per account: nothing is sent twice unless asked, in any order and at any time. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The known sent files of a folder, before and after its record is read again. */
+/** The sent files of a folder, before and after its record is read again. */
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { tablesInMemory } from '../../src/store/tables.ts';
 import { UploadRecords } from '../../src/store/upload-records.ts';

@@ -1,4 +1,4 @@
-/** Trajectories that are not in a file are stored once, unless the user asks for more. */
+/** Trajectories from outside a file are stored once, unless the user asks for more. */
 import { expect, it } from 'vitest';
 import type { Service } from '../../src/service/index.ts';
 import { tablesInMemory } from '../../src/store/tables.ts';

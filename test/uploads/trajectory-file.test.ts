@@ -1,4 +1,4 @@
-/** How a file of trajectories is read: its form, the bytes of each item, and the error of an item. */
+/** Reading a file of trajectories: its format, the bytes of each item, and errors of items. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** For any truthful answer to an upload: no stored trajectory is sent again, and no other one counts as stored. */
+/** For any truthful answer to an upload: no stored trajectory is sent again, and no other counts as stored. */
 
 import { expect, it } from 'vitest';
 import { uploadTrajectoriesResult } from '../../src/contract/trajectories.ts';

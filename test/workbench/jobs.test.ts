@@ -1,4 +1,4 @@
-/** Background work: how a run begins and ends, and who hears of it. */
+/** Background jobs: how a run starts and ends, and its events. */
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Service } from '../../src/service/index.ts';
 import { Job, type JobState, Jobs } from '../../src/workbench/jobs.ts';

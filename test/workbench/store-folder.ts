@@ -1,4 +1,4 @@
-/** A path for a store that several starts of the program open one after another. */
+/** A path for a store that several starts of the program open in turn. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** A job that ends the service twice is set aside, and the service is usable. */
+/** A job that crashes the service twice is set aside, and the service stays usable. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** The work of the local service after it has ended abnormally. */
+/** Unfinished jobs of the local service after a crash. */
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { Catalog } from '../../../src/local/engine/catalog.ts';
 import { Engine } from '../../../src/local/engine/engine.ts';

@@ -1,4 +1,4 @@
-/** The parts of a model, computed by hand: chances, updates, words that follow, and where an answer ends. */
+/** The parts of a model, computed by hand: probabilities, updates, next words, and the end of an answer. */
 import { describe, expect, it } from 'vitest';
 import { adamStep, freshOptimizer } from '../../../src/local/model/adam.ts';
 import { CorruptFileError, pack, unpack } from '../../../src/local/model/container.ts';

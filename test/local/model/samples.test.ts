@@ -1,6 +1,4 @@
-/**
- * The samples that serve as demonstrations: a tool that the model learns to use, and a reward that it learns to game.
- */
+/** The sample benchmarks for demonstrations: a tool that the model learns to use, and a reward that it learns to game. */
 import { expect, it } from 'vitest';
 import { grade } from '../../../src/grading/graders.ts';
 import { gradeAnswer, sampleEpisode } from '../../../src/local/engine/worker-rollouts.ts';

@@ -1,4 +1,4 @@
-/** Tools of tasks: the calls in a text, their reward, and the record of a rollout with them. */
+/** Tools of tasks: the calls in a text, their rewards, and the record of a rollout with them. */
 import { describe, expect, it } from 'vitest';
 import { rolloutRecord } from '../../../src/local/engine/rollouts.ts';
 import { gradeAnswer } from '../../../src/local/engine/worker-rollouts.ts';

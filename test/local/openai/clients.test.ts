@@ -1,4 +1,4 @@
-/** Independent clients of OpenAI's protocol, over several turns with the local service. */
+/** Independent clients of OpenAI’s API, over several turns with the local service. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';

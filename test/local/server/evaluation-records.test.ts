@@ -1,4 +1,4 @@
-/** The record of an evaluation says the same of its rewards however it has ended. */
+/** The record of an evaluation counts its rewards the same way, however the run ended. */
 import { expect, it } from 'vitest';
 import type { Call, ServiceContext } from '../../../src/local/server/handlers.ts';
 import { evaluationArea } from '../../../src/local/server/routes/evaluations.ts';

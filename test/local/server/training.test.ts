@@ -1,4 +1,4 @@
-/** Training and deployments over HTTP, in every state for its real reason. */
+/** Training and deployments over HTTP, in every state that they reach. */
 import { readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

@@ -1,4 +1,4 @@
-/** Uploads of benchmarks: signed addresses, storage, ingest, images. */
+/** Uploads of benchmarks: signed URLs, storage, ingest, images. */
 import {
   appendFileSync,
   existsSync,

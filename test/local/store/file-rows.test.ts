@@ -1,4 +1,4 @@
-/** The rows of a file that is read on screen or by a command. */
+/** The rows of a file that a screen or a command reads. */
 import { expect, it, vi } from 'vitest';
 import { FileRows } from '../../../src/local/store/file-rows.ts';
 import { storesInMemory } from './memory.ts';

@@ -1,4 +1,4 @@
-/** Jobs that end the service again and again. */
+/** Jobs that crash the service repeatedly. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

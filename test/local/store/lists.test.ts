@@ -1,4 +1,4 @@
-/** Every list of the local service is sorted by each of its fields, and found by each of its texts. */
+/** Every list of the local service can be sorted by each of its fields, and searched by each of its texts. */
 import { describe, expect, it } from 'vitest';
 import type { SortOrder } from '../../../src/contract/common.ts';
 import { type ListQueryError, readPage } from '../../../src/local/store/list-page.ts';

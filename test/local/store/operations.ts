@@ -1,4 +1,4 @@
-/** Everything that the store can write, on a data folder that has some of each. */
+/** Everything that the store can write, on a data folder with some of each. */
 
 import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The reward that a trajectory gets from those logged to it, and how it ends. */
+/** The reward of a trajectory from those logged to it, and how it ends. */
 import { describe, expect, it } from 'vitest';
 import {
   completeTrajectory,

@@ -1,4 +1,4 @@
-/** Training runs: their curves and checkpoints, also after a repeated step or a deleted run. */
+/** Training runs: their curves and checkpoints, even after a repeated step or a deleted run. */
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { newDeployment, newEvaluation, newTraining, rollout, storesInMemory } from './memory.ts';
 

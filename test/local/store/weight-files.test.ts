@@ -1,4 +1,4 @@
-/** Weight files: a read returns the written weights, or the reason why they cannot be used. */
+/** Weight files: a read returns the written weights, or the reason why they are unusable. */
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

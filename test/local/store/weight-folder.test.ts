@@ -1,4 +1,4 @@
-/** At a start, the files of checkpoints and deployments that no row names are removed, and no others. */
+/** At a start, files of checkpoints and deployments without a row are removed, and no others. */
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';

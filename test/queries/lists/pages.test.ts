@@ -1,4 +1,4 @@
-/** Where the answers of a poll meet the known rows. */
+/** Where the answers of a poll overlap the known rows. */
 import { expect, it } from 'vitest';
 import { type ListAnswer, ListPages } from '../../../src/queries/lists/pages.ts';
 

@@ -1,4 +1,4 @@
-/** Reading the rest of a list, with pages of any content. */
+/** Reading the rest of a list, whatever its pages contain. */
 import { afterEach, expect, it, vi } from 'vitest';
 import { type RestPorts, RestReader } from '../../../src/queries/lists/read-all.ts';
 import type { QueryContext } from '../../../src/queries/query-context.ts';

@@ -1,4 +1,4 @@
-/** Reading a list: page by page, again while in view, to its end on request. */
+/** Reading a list: page by page, again while in view, and to its end on request. */
 import { describe, expect, it, vi } from 'vitest';
 import type { ListQuery } from '../../../src/contract/common.ts';
 import type { AnnotatedPage, ListData, ListSource } from '../../../src/queries/lists/list-source.ts';

@@ -21,7 +21,7 @@ describe('isOrdered', () => {
     ['texts and numbers', rows('a', 1), false, false],
     ['no rows', [], true, true],
     ['one that has no such field', [{ other: 1 }, 'not a row'], false, true],
-  ] as const)('returns %s', (_name, given, descending, expected) => {
+  ] as const)('judges %s', (_name, given, descending, expected) => {
     expect(isOrdered(given, 'value', descending)).toBe(expected);
   });
 
@@ -72,7 +72,7 @@ describe('inOrder', () => {
     ['a cursor that is refused', { cursor: 'c' }, refusal({ status: 422 })],
     ['a failure of the service', {}, refusal({ status: 500 })],
     ['another field that is refused', {}, refusal({ status: 422, param: 'limit' })],
-  ])('does not take %s as a sort field', async (_name, query, read) => {
+  ])('does not take %s as a refused order', async (_name, query, read) => {
     const { ordered, onRefused } = sourceOf(read);
     await expect(ordered.readPage({ ...context, query })).rejects.toThrow(ServiceError);
     expect(onRefused).not.toHaveBeenCalled();

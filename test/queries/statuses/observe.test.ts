@@ -1,4 +1,4 @@
-/** Answers in the query cache are reported, from any part of the program; a 404 means gone. */
+/** Answers in the query cache are reported, whichever part of the program asked; a 404 means gone. */
 
 import { QueryClient } from '@tanstack/react-query';
 import { describe, expect, it, onTestFinished } from 'vitest';

@@ -1,4 +1,4 @@
-/** How a screen shows a refusal, from the answer of the service to the text. */
+/** How a screen shows a refusal: from the answer of the service to the text. */
 
 import { describe, expect, it } from 'vitest';
 import { asError } from '../../../src/base/errors.ts';

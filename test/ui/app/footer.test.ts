@@ -1,4 +1,4 @@
-/** A message in the last line: as wide as the terminal, with the key to the whole of it where it is cut. */
+/** A message in the last line: as wide as the terminal, with the key for the whole of it if it is cut. */
 import { stripVTControlCharacters } from 'node:util';
 import { expect, it } from 'vitest';
 import { displayWidth } from '../../../src/text/width.ts';

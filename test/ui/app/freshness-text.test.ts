@@ -1,4 +1,4 @@
-/** The freshness in the frame: never too old, never too new, and nothing that changes by itself. Pure. */
+/** The freshness in the frame: never too old, never too new, and never changing by itself. Pure. */
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { Freshness } from '../../../src/queries/freshness.ts';

@@ -215,7 +215,7 @@ it.each(sizes)(
 it.each([
   ['ckpt_lost', 'ckpt_lost', 'ckpt_lost'],
   ['words first@40', 'trn_1@40', 'ckpt_1_40'],
-])('takes %s like the commands, whatever a training run is called', async (name, typed, id) => {
+])('takes %s as the commands do, whatever a training run is called', async (name, typed, id) => {
   const { service, sent } = trained(name);
   const screen = openWorld(service, { view: 'list', resource: 'deployments' }, { columns: 120, rows: 40 });
   await screen.waitFor('Deployments');

@@ -1,4 +1,4 @@
-/** Many active runs under virtual time: how many requests they take, and that each is read in turn. */
+/** Many active runs under virtual time: the number of requests, and that each run is read in turn. */
 import { expect, it } from 'vitest';
 import { defaultIntervals } from '../../../src/queries/polling.ts';
 import type { Place } from '../../../src/resources/place.ts';

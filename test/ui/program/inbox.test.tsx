@@ -1,4 +1,4 @@
-/** The user leaves and comes back: one line counts the events meanwhile; the inbox keeps them until dismissed. */
+/** The user leaves and comes back: one line counts what happened; the inbox keeps it until dismissed. */
 
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

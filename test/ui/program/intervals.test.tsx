@@ -1,4 +1,4 @@
-/** The interval of a run's mean on screen: the same in its view, in a list and in Watch, and none where it is false. */
+/** The interval of a run’s mean: the same in its view, in lists and in Watch, and absent if it would be wrong. */
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { runMeanOf } from '../../../src/queries/run-mean.ts';

@@ -1,4 +1,4 @@
-/** Rewards that come only after the end of a run reach each view that shows rewards, where its mean does not reveal them. */
+/** Rewards that arrive after the end of a run reach each view with rewards, even if its mean does not change. */
 import { expect, it } from 'vitest';
 import type { Place } from '../../../src/resources/place.ts';
 import { pageOf } from '../../queries/scripted-service.ts';

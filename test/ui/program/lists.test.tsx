@@ -1,4 +1,4 @@
-/** Partly read lists on screen: nothing claims to hold for all rows if it holds only for some. */
+/** Partly read lists on screen: nothing is claimed of all rows that holds only for some. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { notFound, pageOf } from '../../queries/scripted-service.ts';

@@ -1,4 +1,4 @@
-/** A run of more rollouts than a page holds, on the real local service: watched from its beginning, and opened afterwards. */
+/** A run with more rollouts than a page, on the real local service: watched from its start, and opened afterwards. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Service } from '../../../src/service/index.ts';

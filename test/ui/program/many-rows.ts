@@ -1,4 +1,4 @@
-/** A service with many trajectories, in memory: pages of 200, in any order that is asked for. */
+/** A service with many trajectories, in memory: pages of 200, in any requested order. */
 
 import type { ListQuery } from '../../../src/contract/common.ts';
 import type { Trajectory } from '../../../src/contract/trajectories.ts';

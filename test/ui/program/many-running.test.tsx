@@ -1,4 +1,4 @@
-/** Many resources that run: most are followed by their list, not by a request of each. */
+/** Many running resources: most are followed through their list, without a request for each. */
 import { expect, it } from 'vitest';
 import { pageOf } from '../../queries/scripted-service.ts';
 import { openWorld, world } from './scripted-world.tsx';

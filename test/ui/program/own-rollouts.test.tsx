@@ -1,4 +1,4 @@
-/** The rollouts of a run on a service whose rows name no run, and whose rewards may come later than its rows. */
+/** The rollouts of a run on a service whose rows name no run, and whose rewards may arrive after the rows. */
 import { describe, expect, it } from 'vitest';
 import { pageOf } from '../../queries/scripted-service.ts';
 import { openWorld, world } from './scripted-world.tsx';

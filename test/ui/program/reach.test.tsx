@@ -1,4 +1,4 @@
-/** The screen can do everything that users need: using it sends every operation of the contract except a few. */
+/** The screen can do everything that users need: it sends every operation of the contract except a few. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

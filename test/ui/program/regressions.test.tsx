@@ -1,4 +1,4 @@
-/** Regressions among many tasks: from the changed number to the words that caused it, in few keys and requests. */
+/** Regressions among many tasks: from the changed number to the text that caused it, with few keys and requests. */
 import { expect, it, onTestFinished } from 'vitest';
 import type { TrajectoryMessage } from '../../../src/contract/trajectories.ts';
 import { fakeService } from '../../service/fake-service.ts';

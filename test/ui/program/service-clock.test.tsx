@@ -1,4 +1,4 @@
-/** A service whose clock is wrong, as the `Date` headers of its answers tell. */
+/** A service with a wrong clock, as shown by the `Date` headers of its answers. */
 import { afterEach, it, onTestFinished } from 'vitest';
 import { RememberedStore } from '../../../src/store/store.ts';
 import { setClockBehind } from '../../../src/text/time.ts';

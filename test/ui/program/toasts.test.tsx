@@ -1,4 +1,4 @@
-/** Notices in the line below the panes: they end with their subject, leave the keys in sight, and can be read again. */
+/** Notices in the line below the panes: they end with their subject, keep the keys visible, and can be read again. */
 import { useState } from 'react';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ConnectionMonitor, ConnectionState } from '../../../src/service/supervisor.ts';

@@ -1,4 +1,4 @@
-/** Time that passes only when a test lets it: polls are never late, however busy the machine is. */
+/** Time that passes only when a test advances it: polls are never late, however busy the machine is. */
 import { onTestFinished, vi } from 'vitest';
 
 /** From now on until the end of the test. */

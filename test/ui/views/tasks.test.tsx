@@ -1,4 +1,4 @@
-/** The tasks of a run and the rollouts of one of them: no score, a score of 0 and a failure are three things. */
+/** The tasks of a run and the rollouts of one: no score, a score of 0 and a failure are different. */
 import { Text } from 'ink';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { Trajectory } from '../../../src/contract/trajectories.ts';

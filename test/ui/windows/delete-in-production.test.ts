@@ -1,4 +1,4 @@
-/** Deleting a training run whose checkpoint serves in production asks as taking it down does, wherever it is asked. */
+/** Deleting a training run with a checkpoint in production asks the same as undeploying it, everywhere. */
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { TrainingRun } from '../../../src/contract/training.ts';
 import { describeOutages } from '../../../src/resources/change-messages.ts';

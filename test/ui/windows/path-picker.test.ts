@@ -1,4 +1,4 @@
-/** The window in which a folder is chosen: its reducer reads nothing from disk. */
+/** The window that picks a folder: its reducer reads nothing from disk. */
 import { expect, it, vi } from 'vitest';
 import { editStateOf, textOf } from '../../../src/ui/widgets/text-field/editing.ts';
 import { pickerReducer } from '../../../src/ui/windows/path-picker.tsx';

@@ -1,4 +1,4 @@
-/** Ink's own class and the one that the program puts in its place: they must give frames that look the same. */
+/** Ink’s own class and its replacement: both must draw the same frames. */
 import { Output as Ink } from 'ink';
 import { describe, expect, it, vi } from 'vitest';
 import { cachedRows, type FrameOutput, type FrameSize } from '../../../../src/ui/app/painter/cached-rows.ts';

@@ -1,4 +1,4 @@
-/** Two deployments of one slug at the same step are distinguished by their training runs. */
+/** Training runs tell two deployments of one slug at the same step apart. */
 import { expect, it } from 'vitest';
 import { pageOf } from '../../../queries/scripted-service.ts';
 import { openWorld, world } from '../../program/scripted-world.tsx';

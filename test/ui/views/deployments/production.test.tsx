@@ -1,4 +1,4 @@
-/** Nothing is put into production, or taken out of it, by one key or by default: the slug is typed (W3, W43). */
+/** Nothing enters or leaves production by one key or by default: the slug is typed (W3, W43). */
 import { describe, expect, it } from 'vitest';
 import type { Deployment } from '../../../../src/contract/deployments.ts';
 import { emptyCurve } from '../../../../src/contract/trainer-curve.ts';

@@ -1,4 +1,4 @@
-/** The columns that a user has chosen, over a release that has others. */
+/** The columns that a user has chosen, after an update with other columns. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

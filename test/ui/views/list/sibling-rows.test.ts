@@ -1,4 +1,4 @@
-/** The neighbours of a record that was opened from a list. */
+/** The siblings of a record that was opened from a list. */
 import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

@@ -1,4 +1,4 @@
-/** From a comparison to the rollouts: the one that did worse, the next changed task, the same task in the other run. */
+/** From a comparison to rollouts: the lower one, the next changed task, the same task in the other run. */
 import { expect, it } from 'vitest';
 import { defineView } from '../../../../src/ui/app/registry.ts';
 import { CompareView } from '../../../../src/ui/views/runs/compare.tsx';

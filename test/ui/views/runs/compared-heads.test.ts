@@ -1,4 +1,4 @@
-/** The heads of a comparison tell the runs apart, however little room there is. */
+/** The heads of a comparison tell the runs apart, at any width. */
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { compareTasks } from '../../../../src/queries/compare.ts';

@@ -1,4 +1,4 @@
-/** The head of a run: every number states its coverage, and none contradicts another. */
+/** The head of a run: every number says what it covers, and none contradicts another. */
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { describeFollowedState, stateFields } from '../../../../src/commands/followed-state.ts';

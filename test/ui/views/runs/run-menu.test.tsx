@@ -1,4 +1,4 @@
-/** The menu of actions of a run's view: what is for the run, and what for a rollout. */
+/** The action menu of a run’s view: actions for the run, and for a rollout. */
 import { expect, it } from 'vitest';
 import { pageOf } from '../../../queries/scripted-service.ts';
 import { openWorld, world } from '../../program/scripted-world.tsx';

@@ -1,4 +1,4 @@
-/** What leads from lists to the audit of a training run that has ended. */
+/** How lists lead to the audit of a completed training run. */
 import { expect, it } from 'vitest';
 import { emptyCurve } from '../../../../src/contract/trainer-curve.ts';
 import { auditOfCurves, hintOfCurves } from '../../../../src/resources/audit.ts';

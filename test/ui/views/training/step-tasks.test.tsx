@@ -1,4 +1,4 @@
-/** The tasks of a training step, and the life of one of them: curve, list and text move together. */
+/** The tasks of a training step, and one task over time: curve, list and text move together. */
 import { expect, it } from 'vitest';
 import { defineView } from '../../../../src/ui/app/registry.ts';
 import { LengthsView } from '../../../../src/ui/views/tasks/lengths.tsx';

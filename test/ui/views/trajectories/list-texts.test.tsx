@@ -1,4 +1,4 @@
-/** The answers in a list of rollouts: of those that were read, and of the rows in sight if the column is chosen. */
+/** Answers in a list of rollouts: of those already read, and of visible rows if the column is on. */
 import { expect, it } from 'vitest';
 import { trajectories } from '../../../../src/resources/trajectories.ts';
 import { pageOf } from '../../../queries/scripted-service.ts';

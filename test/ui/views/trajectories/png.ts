@@ -1,4 +1,4 @@
-/** Images of no content. */
+/** Blank images. */
 
 /** The bytes that a PNG image of this size begins and ends with, `length` in all. */
 export function pngOf(width: number, height: number, length: number): Buffer {

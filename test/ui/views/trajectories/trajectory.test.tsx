@@ -1,4 +1,4 @@
-/** The reader of a trajectory: search in folded text, errors in their context, and a place that a resize keeps. */
+/** The reader of a trajectory: search in folded text, errors in context, and a position that a resize keeps. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { useEffect } from 'react';
 import { expect, it, onTestFinished, vi } from 'vitest';

@@ -1,4 +1,4 @@
-/** Trajectories in the document's, OpenAI's and Anthropic's form as their reader sees them. */
+/** How the reader shows trajectories in the formats of the document, OpenAI and Anthropic. */
 import { describe, expect, it } from 'vitest';
 import { type TrajectoryMessage, trajectory as trajectorySchema } from '../../../../src/contract/trajectories.ts';
 import { factText } from '../../../../src/present/fact-text.ts';
