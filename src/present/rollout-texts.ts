@@ -4,6 +4,7 @@
 import { isRecord, own } from '../base/own-property.ts';
 import { messageContent } from '../contract/message-content.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
+import { withoutData } from './attachments.ts';
 import { type Cell, type Column, plainColumn } from './column.ts';
 import { answerOf, messagesBeforeAnswer } from './task-groups.ts';
 
@@ -17,7 +18,7 @@ const longestLine = 240;
 
 /** The first line with text in it. */
 function firstLine(text: string | undefined): string {
-  const line = /\S[^\r\n]*/.exec(text ?? '')?.[0] ?? '';
+  const line = withoutData(/\S[^\r\n]*/.exec(text ?? '')?.[0] ?? '');
   // Copy the line, because a slice would keep the whole text in memory.
   return Buffer.from(line.slice(0, longestLine).trimEnd().toWellFormed()).toString();
 }

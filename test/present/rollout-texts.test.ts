@@ -19,6 +19,15 @@ it('has the first line of the last answer, and of the first user message', () =>
   expect(textsOf({ steps: stepsOf(messageOf('assistant', 'x'.repeat(1_000))) })?.answer).toHaveLength(240);
 });
 
+it('names an image instead of having its bytes (out33 C6)', () => {
+  const image = `data:image/png;base64,${'aB3/'.repeat(1_024)}`;
+  const steps = stepsOf(messageOf('user', `see ![x](${image}) here`), messageOf('assistant', `![y](${image})`));
+  expect(textsOf({ steps })).toEqual({
+    question: 'see ![x]([image png 3 KB]) here',
+    answer: '![y]([image png 3 KB])',
+  });
+});
+
 it('has the expected answer and the sample, if the record has them', () => {
   expect(targetOf({ grader: { kind: 'exact', expected: 'nine' }, target: 'ten' })).toBe('nine');
   expect(targetOf({ target: 42 })).toBe(42);
