@@ -104,10 +104,10 @@ describe('a list', () => {
   });
 });
 
-function Teas({ onSubmit }: Pick<FormProps, 'onSubmit'>) {
+function Teas({ onSubmit, shown = fields }: Pick<FormProps, 'onSubmit'> & { shown?: readonly FieldSpec[] }) {
   return (
     <Form
-      form={useForm(fields)}
+      form={useForm(shown)}
       width={40}
       height={10}
       busy={false}
@@ -119,6 +119,21 @@ function Teas({ onSubmit }: Pick<FormProps, 'onSubmit'>) {
 }
 
 describe('Form', () => {
+  it.each([
+    [2, false],
+    [426, true],
+  ])('says that typing finds one of many options: %d (out33 C2)', async (count, says) => {
+    const options = Array.from({ length: count }, (_, index) => ({ value: `m${index}`, label: `model ${index}` }));
+    const { lastFrame, unmount } = render(
+      <KeyRouter>
+        <Teas onSubmit={() => {}} shown={[{ kind: 'choice', name: 'model', label: 'Model', options }]} />
+      </KeyRouter>,
+    );
+    await eventually(() => expect(lastFrame()).toContain(`1/${count}`));
+    expect(lastFrame()?.includes('type to find one')).toBe(says);
+    unmount();
+  });
+
   it('checks while typing, refuses to send errors, and sends valid values', async () => {
     const sent = vi.fn();
     const { stdin, lastFrame, unmount } = render(

@@ -145,7 +145,8 @@ function useBlocks(
       const error = state.touched.has(spec.name) ? errors.get(spec.name) : undefined;
       const position = positions && focused ? `${index + 1}/${fields.length}` : '';
       const isReplaced = spec.kind === 'text' && editOf(state, spec, values).isReplaced;
-      const help = isReplaced ? describeReplaced : typeof spec.help === 'function' ? spec.help(values) : spec.help;
+      const given = isReplaced ? describeReplaced : typeof spec.help === 'function' ? spec.help(values) : spec.help;
+      const help = [describeFinding(spec), given].filter(Boolean).join('; ');
       return fieldBlock(spec, { focused, error, position, help, values, height }, state, width, theme);
     });
   const inSight = blocksInSight(blocksWith(false), state.focus, height);
@@ -180,6 +181,12 @@ function blocksInSight(blocks: readonly FieldBlock[], focus: number, height: num
   while (last + 1 < blocks.length && linesOf(first, last + 1) <= height) last += 1;
   return blocks.slice(first, last + 1);
 }
+
+/** With more options, the arrow keys alone take long. */
+const fewOptions = 20;
+
+const describeFinding = (spec: FieldSpec): string =>
+  spec.kind === 'choice' && !spec.isList && spec.options.length > fewOptions ? 'type to find one' : '';
 
 /** A field as lines: its label, its value, and its error or hint. */
 function fieldBlock(spec: FieldSpec, place: FieldPlace, state: FormState, width: number, theme: Theme): FieldBlock {
