@@ -27,6 +27,13 @@ it('offers every kind for an id without a known prefix (C11)', () => {
   expect(new Set(entries(uuid).map(({ id }) => id)).size).toBe(5);
 });
 
+it('says that only the service can know an id that was not seen (out33 B6)', () => {
+  const notes = paletteOf()
+    .entries('suite-441')
+    .map(({ note }) => note);
+  expect(new Set(notes)).toEqual(new Set(['not seen yet, by this id']));
+});
+
 it('offers no record for a word of letters or for several words (C11)', () => {
   const { titles } = paletteOf();
   expect(titles('qwerty')).toEqual([]);
