@@ -510,6 +510,17 @@ it('says that the number of rollouts per task is not used for a run with all its
   const { out } = await cli('compare', ['evr_a', 'evr_b', '--samples-per-task', '4']);
   expect(out).toContain('caution\tno reward is missing, so --samples-per-task 4 is not used\n');
   expect((await cli('compare', ['evr_a', 'evr_b', '--samples-per-task', '1'])).out).not.toContain('caution');
+  const open = { ...all(0.4), status: 'running' };
+  const running = await cliWith(
+    { evr_a: open, evr_b: open },
+    {
+      '/api/v1/eval/evr_a/progress': { status: 'running' },
+      '/api/v1/eval/evr_b/progress': { status: 'running' },
+    },
+  );
+  const { out: soFar } = await running('compare', ['evr_a', 'evr_b', '--samples-per-task', '4']);
+  expect(soFar).toContain('the service does not report how many rewards are missing');
+  expect(soFar).not.toContain('no reward is missing');
 });
 
 it('names the tasks that cannot be graded in either run, and what to do', async () => {

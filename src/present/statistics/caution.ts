@@ -23,7 +23,8 @@ export function describeCautions(runs: readonly RunTasks[], means: BySide<TaskMe
       ? describeSamplesPerTask(side, run, { run: other, isWhole: !lacksRewards(means[otherSide(side)]) })
       : [];
   });
-  const unused = sides.some(side => lacksRewards(means[side])) ? [] : describeUnused(runs);
+  const mayLack = sides.some(side => lacksRewards(means[side]) || means[side].isOpen);
+  const unused = mayLack ? [] : describeUnused(runs);
   return [...chosen.map(side => `the ${side} run is ${optimisticNote}`), ...perTask, ...unused].join('; ');
 }
 
