@@ -77,7 +77,7 @@ describe('a resource', () => {
   });
 
   it('passes type checks, and imports nothing from higher layers', async () => {
-    // Only of the program and the records: to check the tests as well takes twice as long.
+    // Only the program and the records: checking the tests too takes twice as long.
     const config = {
       extends: './tsconfig.json',
       compilerOptions: { incremental: false },

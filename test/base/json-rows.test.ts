@@ -24,7 +24,7 @@ class KeptRows implements RowReader {
   }
 }
 
-/** The rows that are read if the text arrives in pieces of this many bytes. */
+/** The rows read from text that arrives in chunks of this many bytes. */
 function readIn(text: string, size: number, kept = new KeptRows()) {
   const reader = new JsonRows('rows', kept, 10_000_000);
   const bytes = Buffer.from(text);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { shellWord, shellWords, UnclosedQuoteError } from '../../src/base/shell-words.ts';
 
-describe('the words of a command line', () => {
+describe('the arguments in a command line', () => {
   it.each([
     ['pass show lab', ['pass', 'show', 'lab']],
     ['  op\tread   key ', ['op', 'read', 'key']],

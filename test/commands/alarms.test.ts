@@ -65,7 +65,7 @@ function cliWithAlarms(baseUrl: string, alarms: object) {
 const drop = [0.3, 0.7, 0.3, 0.3, 0.3, 0.3];
 const dropMessage = 'held-out 0.300 is below its best 0.700 at step 20 by more than the 95% intervals, 4 in a row';
 
-it('doctor names the audit for a run without an alarm whose reward rises only in training', async () => {
+it('doctor recommends the audit for a run without an alarm whose reward rises only in training', async () => {
   const rises = Array.from({ length: 60 }, (_, index) => ({ step: index + 1, trainer_reward: index / 60 }));
   const run = await trained([0.7, 0.7, 0.7, 0.5, 0.5, 0.5], 0, 'succeeded', rises);
   const { code, out } = await run()('doctor', ['--alarms', 'sweep']);

@@ -165,7 +165,7 @@ const worlds = fc
     }),
   );
 
-describe('a word for a checkpoint (A6)', () => {
+describe('the name of a checkpoint (A6)', () => {
   it('means the same in every command and on every machine', async () => {
     await fc.assert(
       fc.asyncProperty(worlds, fc.array(names), names, fc.nat(), async (world, seen, other, seed) => {
@@ -250,7 +250,7 @@ describe('a word for a checkpoint (A6)', () => {
     expect(asked).toEqual(['getTrainingRun', 'listCheckpoints']);
   });
 
-  it.each(['trn_8', 'trn_999'])('is found by its id, though it was seen in %s', async seen => {
+  it.each(['trn_8', 'trn_999'])('is found by id, even if it was last seen in %s', async seen => {
     const { context } = machine(many);
     rememberCheckpoints(seen, [{ checkpoint_id: 'ckpt_7_6', step_index: 6 }], context.memory);
     const found = { id: 'ckpt_7_6', run: { training_run_id: 'trn_7' } };

@@ -23,7 +23,7 @@ export interface CliOptions {
   readonly columns?: number;
   readonly environment?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
-  /** Called when the command asks to be stopped by SIGTERM and SIGHUP as well. */
+  /** Called when the command asks to be stopped by SIGTERM and SIGHUP too. */
   readonly onStopOnSignals?: () => void;
   /** Called with the handler of ctrl-c, if the command registers one. */
   readonly onInterrupt?: (listener: () => boolean) => void;

@@ -266,7 +266,7 @@ describe('watch', () => {
     await cancelled;
   };
 
-  it('finds what runs by itself, and says if nothing does', async () => {
+  it('finds what is running by itself, and says if nothing is', async () => {
     await watchOne();
     expect(await cli('watch', [])).toEqual({ code: 0, out: '', notes: 'Nothing is running.' });
   });

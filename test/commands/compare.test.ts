@@ -57,7 +57,7 @@ it.each(['test', 'validation'])(
     expect(/^gate\tPassed\..* The new run is optimistic .*\.$/m.test(out)).toBe(applies);
     const { code, out: record } = await cli('compare', ['evr_base', 'evr_new', '--json']);
     expect([code, JSON.parse(record).caution]).toEqual([exitCodes.done, applies ? words : null]);
-    // `watch` and `--wait` say it with the mean as well.
+    // `watch` and `--wait` say it with the mean too.
     const watched = await cli('watch', ['evr_new']);
     const short = 'optimistic if its checkpoint was chosen by held-out reward on these tasks';
     expect([watched.code, watched.out.includes(`; ${short})`)]).toEqual([exitCodes.done, applies]);
@@ -279,7 +279,7 @@ it('passes no gate on rollouts that the service neither lists nor counts (A2)', 
     ),
     gate: expect.stringMatching(/^Undecided .* --missing ignore\. The service does not report how many rollouts/),
   });
-  // Also if the user says that these are all: the runs differ, or rollouts are missing.
+  // Even if the user says that these are all: the runs differ, or rollouts are missing.
   expect((await gate('--ended')).code).toBe(exitCodes.failed);
   expect((await gate('--missing', 'ignore')).code).toBe(exitCodes.done);
   const record = JSON.parse((await cli('compare', ['evr_base', 'evr_new', '--json'])).out);

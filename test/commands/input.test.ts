@@ -112,7 +112,7 @@ describe('chat', () => {
     [{ message: { content: '' }, finish_reason: 'error' }, 'The answer ended with an error.'],
     [{ message: { content: '' }, finish_reason: 'stop' }, 'The answer has no text: stop.'],
     [undefined, 'The answer has no text.'],
-  ])('says why there is no text: %j', async (choice, words) => {
+  ])('explains why there is no text: %j', async (choice, words) => {
     const server = await hostileServer(json({ choices: choice ? [choice] : [] }));
     const { notes, out, code } = await cliOn({ baseUrl: server.url, apiKey: 'key' })(
       'chat',

@@ -27,7 +27,7 @@ const oneBenchmark = (response: ServerResponse, request: SeenRequest) => {
   return json(/\/benchmarks\/bench_1$/.test(request.url) ? benchmark : list)(response, request);
 };
 
-describe('a question of the line mode', () => {
+describe('a question in line mode', () => {
   it('is asked again until the answer is one of the choices', async () => {
     const { out, sent } = await runLines('training', 'deploy 1', 'tutor', 'tset', 'Production!', 'test', 'quit');
     expect(out).toContain('tset is not test or production.');

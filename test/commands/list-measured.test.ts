@@ -334,7 +334,7 @@ it('lists evaluation runs with their difference to a baseline', async () => {
   expect(table.out).toMatch(/run evr_a .* baseline/);
   expect(table.out).toMatch(/run evr_b .* \+0\.495 +\+0\.\d+\.\.\+0\.\d+/);
   expect(rewards()).toBe(4);
-  // The difference of ended runs was read once as well, until one of them is graded again.
+  // The difference of completed runs was read once too, until one of them is graded again.
   expect((await cli('list', ['runs', ...bench, '--baseline', 'evr_a'], { columns: 200 })).out).toBe(table.out);
   expect(rewards()).toBe(4);
   least = 0.8;

@@ -96,7 +96,7 @@ it('says that rewards outside the range have no interval', async () => {
   expect((await cli('regrade', [...grader, '--reward-range', '0..10'])).out).not.toContain('outside');
 });
 
-it('fails if rollouts could not be read, like tasks and failures (attack31 B1)', async () => {
+it('fails if some rollouts are unreadable, like tasks and failures (attack31 B1)', async () => {
   const rows = [...completed(2), { status: 'completed', reward: 1 }];
   const cli = await cliWith(completed(2), { listTrajectories: () => pageOf(rows) });
   for (const [command, args] of [

@@ -201,7 +201,7 @@ it('keeps the result if it is stopped while it reads an explanation', async () =
   expect((await readUntil(new AbortController().signal)).notes).toEqual([expect.stringContaining('The line is cut.')]);
 });
 
-it('prints the progress of an unfinished run in the words of the service', async () => {
+it('prints the progress of an unfinished run in the service’s own terms', async () => {
   const deployment = { deployment_id: 'dep_1', model_slug: 'm3', status: 'MERGING' };
   const { cli } = await cliTo({ 'GET /api/v1/deploy/dep_1': deployment });
   const { code, notes } = await cli('watch', ['dep_1', '--timeout', '6'], { onPrint: timeIsUp() });

@@ -184,7 +184,7 @@ it('skips what only another key has sent, and says so, unless everything is want
   expect(written.join('')).not.toContain('key-of-');
 });
 
-it('skips what was sent with another agent only, or with none, and says so, unless everything is wanted', async () => {
+it('skips what was sent only with another agent, or without one, and says so, unless everything is wanted', async () => {
   const { url, bodies } = await storing({ items: [{ agent_id: 'agent_1', name: 'alice' }], has_more: false });
   const path = fileOf(lineOf('a'));
   const cli = cliOn({ baseUrl: url, apiKey, home: testFolder() });

@@ -47,7 +47,7 @@ describe('evaluate', () => {
     },
   );
 
-  it('warns if the service names another benchmark than the one asked for, and records the run under it', async () => {
+  it('warns if the service names another benchmark than the requested one, and records the run under it', async () => {
     const started = { eval_run_id: 'evr_78', bench_id: 'bench_c', display_name: 'zz' };
     const server = await hostileServer(json({ bench_id: 'bench_a', label: 'Alpha' }), json(started));
     const on = cliOn({ baseUrl: server.url, apiKey: 'key' });
@@ -290,7 +290,7 @@ describe('production', () => {
     expect(await answering('tutor')).toEqual({ code: exitCodes.done, sent: 1 });
   });
 
-  it('is confirmed in the words of the action, and looks up only what is replaced', async () => {
+  it('is confirmed with the name of the action, and looks up only what is replaced', async () => {
     const row = { deployment_id: 'dep_1', model_slug: 'talker', status: 'DEPLOYED' };
     const server = await hostileServer((response, request) => {
       const isList = request.url.startsWith('/api/v1/deploy?');
@@ -366,7 +366,7 @@ describe('delete and cancel', () => {
     expect((await cli('get', [ids[0] ?? ''])).code).toBe(exitCodes.notFound);
   });
 
-  it('suggest words for an ambiguous name that work when pasted (attack24 A1)', async () => {
+  it('suggest arguments for an ambiguous name that work when pasted (attack24 A1)', async () => {
     const named = ['t-words', '-m', model, '--wait', '--name'];
     const id = (await cli('evaluate', [...named, 'first'])).out.trim();
     const adviceOf = (notes: string) =>

@@ -185,7 +185,7 @@ export const fieldLists: readonly FieldList[] = [
   },
 ];
 
-/** Fields that sometimes have no value, though the document does not say that they may be null. */
+/** Fields without a value at times, even if the document does not say that they may be null. */
 export const withoutValue: Readonly<Record<string, readonly string[]>> = {
   'Trajectory (detail)': [
     'dataset_id',

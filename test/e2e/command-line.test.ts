@@ -135,7 +135,7 @@ describe('the command line', () => {
     expect(await listAt('127.0.0.1')).toEqual(unknown);
     // Trusted, but for another name.
     expect(await listAt('localhost', '--ca-file', caFile)).toEqual(unknown);
-    // The system's certificates count as well.
+    // The system's certificates count too.
     variables['SSL_CERT_FILE'] = caFile;
     expect(await listAt('127.0.0.1')).toEqual({ code: 0, output: 'BENCHMARK\nfar away\n' });
     await new Promise(resolve => server.close(resolve));

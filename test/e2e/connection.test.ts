@@ -116,7 +116,7 @@ describe('the local service', () => {
 });
 
 describe('an upgrade that removes the files of the open program', () => {
-  it('is named by what was not opened before, and the rest works', async () => {
+  it('is reported by the parts not opened before, and the rest works', async () => {
     const installed = join(home.home, 'installed');
     const screen = openSession(home.env, { program: newerProgram(installed, '0.3.0') });
     await screen.waitFor('▸ t-words');

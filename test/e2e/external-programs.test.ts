@@ -35,7 +35,7 @@ async function opened(env: Record<string, string> = {}, args: readonly string[] 
   return session;
 }
 
-/** Starts a training run that goes on until the result is called. */
+/** Starts a training run that continues until the result is called. */
 async function train(): Promise<() => Promise<unknown>> {
   const service = await findService(join(home.home, '.local/share/benchtop'));
   if (!service) throw new Error('the local service does not run');
@@ -278,7 +278,7 @@ describe('a file of rollouts', () => {
     await session.waitFor('▸ tea');
     // An upload would go into the folder that is deleted at exit.
     expect(session.text()).toContain('rollouts.jsonl.gz (read-only)');
-    // Nothing of the service that the file is read from.
+    // Nothing about the service behind the file.
     expect(session.text()).not.toMatch(/Deployments|127\.0\.0\.1|traj_|local:\/\//);
     await session.waitFor(/Trajectories +1 *│/);
     session.type('1');

@@ -120,7 +120,7 @@ describe.each(nodeReleases)('installed for Node %s', version => {
     await goWay(session, ['e', { see: 'aesop-small' }, 'right', 'right', { see: 'benchtop/tutor-base' }, 'enter']);
     await session.waitFor('28 of 28 rollouts');
     await session.waitFor('✓ completed');
-    // The benchmark: the tasks of the run are called t-words-… as well.
+    // The benchmark: the tasks of the run are called t-words-… too.
     await goWay(session, ['esc', { see: '▸ t-words ' }, 't', { see: 'num_steps' }, 'right', 'right']);
     // Fewer steps than by default, which takes a minute.
     await goWay(session, ['tab', 'tab', { type: '6' }, 'tab', { type: '4' }, 'tab', { type: '4' }, 'enter']);

@@ -81,7 +81,7 @@ describe('README', () => {
     if (script.startsWith('benchtop')) expect(stdout).not.toBe('');
   });
 
-  it('leaves nothing behind, where it says so', () => {
+  it('leaves nothing behind, as it says', () => {
     expect(() => readFileSync(join(home.home, '.local/share/benchtop/benchtop.db'))).toThrow('ENOENT');
   });
 });

@@ -420,7 +420,7 @@ it.each<[string, Behaviour, RegExp, RegExp]>([
     /If this service lists runs, benchtop list runs shows whether it has started/,
     /does not list/,
   ],
-])('looks for a lost start where it can be seen, if a service %s (B6)', async (_, listed, words, never) => {
+])('looks for a lost start wherever it can be seen, if a service %s (B6)', async (_, listed, words, never) => {
   const server = await hostileServer((response, request) => {
     const items = [{ bench_id: 'b1', label: 't-words', eval_run_count: 3 }];
     if (request.url.startsWith('/api/v1/benchmarks?')) return json({ items, has_more: false })(response, request);

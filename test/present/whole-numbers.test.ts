@@ -55,7 +55,7 @@ const textOrNone = (column: Column<never>): boolean => {
 };
 
 it.each(resources.map(({ names, columns }) => [names[0], columns] as const))(
-  'the table of %s cuts no number at any width',
+  'shows every number completely in the table of %s, at any width',
   (_, columns) => {
     const readable = (columns as readonly Column<never>[]).filter(textOrNone);
     expect(readable.length).toBeGreaterThan(columns.length / 2);
@@ -63,7 +63,7 @@ it.each(resources.map(({ names, columns }) => [names[0], columns] as const))(
   },
 );
 
-it('the tables of checkpoints and training runs cut names instead', () => {
+it('cuts names instead in the tables of checkpoints and training runs', () => {
   expect(cut(checkpointColumns, [{ checkpoint_id: 'ckpt_1', step_index: 123_456_789 }])).toEqual([]);
   const run = {
     training_run_id: 'trn_1',
@@ -86,7 +86,7 @@ it('the tables of checkpoints and training runs cut names instead', () => {
   expect(at(60)).toMatch(/…\w* {2}\S running +17347 {2}20000/);
 });
 
-it('Watch cuts no number', () => {
+it('shows every number completely in Watch', () => {
   const row: WatchedResource = {
     ...unknownResource({ kind: 'training', id: 'trn_1' }, 'a-name-of-some-length-that-may-be-cut'),
     status: 'running',

@@ -274,7 +274,7 @@ describe('runs of all benchmarks', () => {
 });
 
 describe('a benchmark that the service does not return by id', () => {
-  it('is looked up once, and then read where it was found', async () => {
+  it('is looked up once, and then read at the place it was found', async () => {
     const { context, asked } = world(900);
     const query = benchmarkQuery('b700');
     expect((await query.read(context)).bench_id).toBe('b700');

@@ -244,7 +244,7 @@ describe('a query', () => {
     for (const { about } of asked) expect(about).toEqual({ kind, id });
   });
 
-  it('returns what an answer says of its run', () => {
+  it('reads the status of its run from an answer', () => {
     const rewards = [{ trainer_reward: 0.5 }, { trainer_reward: 0.25 }, { trainer_reward: null }];
     expect(
       trainerRewardsQuery('t1', false).observes?.(trainerCurveOf(rewards.map((each, step) => ({ step, ...each })))),

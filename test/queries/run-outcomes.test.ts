@@ -116,7 +116,7 @@ it('is read again once the run has failed a second time', async () => {
 });
 
 it.each(['1970-01-01T00:00:00Z', '0001-01-01T00:00:00Z'])(
-  'is read again if rewards may be late and the end is %s, which is no time',
+  'is read again if rewards may be late and the end is %s, an impossible time',
   async completed_at => {
     vi.useFakeTimers({ toFake: ['Date'] });
     onTestFinished(() => void vi.useRealTimers());

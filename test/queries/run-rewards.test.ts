@@ -154,7 +154,7 @@ describe('the progress of a run', () => {
     expect(await readRunRewards('evr_1', context)).toMatchObject({ samplesPerTask: { each: 3 } });
     expect(await read({ ...progress('completed', 1), getEvalRun: record })).not.toHaveProperty('samplesPerTask');
     expect(records).toBe(0);
-    // A record that was just read says it, too, though its total had to be read.
+    // A record that was just read has it too, even if its total had to be read.
     const known = extentOfRecord({ ...record(), reward_mean: 1 } as unknown as EvalRun);
     expect(await readRunRewards('evr_1', { ...contextOf({}), service }, known)).toMatchObject({
       total: 6,

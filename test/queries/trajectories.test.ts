@@ -340,7 +340,7 @@ describe('a service that ignores the filters of its list', () => {
 it.each([
   ['running', 'running'],
   ['completed', 'open'],
-])('a list with one that is %s changes like something %s', (status, activity) => {
+])('polls a list with one that is %s like something %s', (status, activity) => {
   const rows = [
     { trajectory_id: 'trj_1', status: 'completed' },
     { trajectory_id: 'trj_2', status },

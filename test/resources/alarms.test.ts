@@ -473,10 +473,10 @@ describe('Watch', () => {
     read(10, later + 2_000);
     expect(raised).toEqual(['stall']);
     expect(inbox()).toEqual(['stall']);
-    // It was noticed later than it began, and it goes on.
+    // It was noticed after it began, and continues.
     const [event] = workbench.inbox.list();
     expect(event).toMatchObject({ at: later, detail: { since: begin + 20_000 } });
-    // As of the last read in both, so that time in which nothing was read is no silence.
+    // As of the last read in both, so that time without a read does not count as silence.
     expect(event && describeEventKind(event, workbench.statuses.doneReadAt(event))).toBe('stalled 6m');
     expect(event && describeEventKind(event)).toBe('stalled 6m+');
     const stalled = line(later + 2_000);
@@ -754,7 +754,7 @@ describe('Watch', () => {
         'held-out 0.0500 is below its best 0.700 at step 40 by more than the 99.9% intervals',
         'trainer reward 3.00 is outside 0..1',
       ]);
-      // It is the same one while it goes on, and after it has passed the old step.
+      // It is the same one while it continues, and after it has passed the old step.
       readAll(60, 3, 0.7, 0.7, 0.7, 0.7, 0.05, 0.05);
       readAll(140, 3, 0.7, 0.7, 0.7, 0.7, ...Array.from({ length: 10 }, () => 0.05));
       expect([raised.length, words().length]).toEqual([2, 2]);

@@ -56,7 +56,7 @@ describe('checkpoints', () => {
     );
     const close = measuredCheckpointFacts(near[2] ?? {}, range).find(({ label }) => label === 'best')?.value;
     expect(close).toContain('; the latest wins; 1 other checkpoint is within its 95% CI');
-    // So may one that lost samples be as good, though it is not chosen (attack26 B4).
+    // One that lost samples may be as good, even if it is not the best (attack26 B4).
     const lost = { held_out_reward: 0.72, loaded_trajectories: 70, expected_samples: 114, round_completed: true };
     const whole = { step: 20, held_out_reward: 0.75, completed_samples: 114 };
     const lossy = withMeasured(rows, [{ step: 10, ...lost }, whole], [], range);

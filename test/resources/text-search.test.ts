@@ -321,7 +321,7 @@ describe('a text search', () => {
     const line = `start${' z'.repeat(long)}x end`;
     const at = (text: string, place: number) => line.slice(0, place) + text + line.slice(place + text.length);
     const cut = at('ab', long - 2);
-    // The next piece begins with a b.
+    // The next chunk starts with a b.
     const next = at('abc', long - 1_000 - 1);
     const linesOf = async (query: string, content: string) => {
       const all = [trajectory('t1', content)];

@@ -139,7 +139,7 @@ it('shows the distributions of two runs, and the best improvement if nothing is 
   expect(text).toContain('- new: traj_new_flipped_0, reward 0');
 });
 
-it('picks the newest of equal rollouts, one per task, and says of how many (B9)', async () => {
+it('picks the newest of equal rollouts, one per task, and counts the rest (B9)', async () => {
   const items = Array.from({ length: 60 }, (_, index) => ({
     ...{ trajectory_id: `traj_new_${index}`, task_id: `t${index % 2}`, status: 'completed' },
     ...{ policy_step: Math.floor(index / 20), reward: index < 3 ? 0 : 1 },

@@ -204,7 +204,7 @@ describe('the message says what to do', () => {
     );
   });
 
-  it('says that a failed write may have happened, whoever reports the failure', () => {
+  it('says that a failed write may have happened, whichever side reports the failure', () => {
     const write = { method: 'POST', isWrite: true } as const;
     const enveloped = { error: { type: 'api_error', code: 'internal_error', message: 'Out of luck' } };
     expect(errorFor(504, '<html>', write)).toMatchObject({ outcomeUnknown: true });

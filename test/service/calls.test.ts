@@ -292,7 +292,7 @@ const credentials = {
 describe.each(operations)('%s', operation => {
   const { input, options, request, body, credential = 'apiKey', keyed = false } = rowOf(operation);
 
-  it('sends what the document says', async () => {
+  it('sends what the document shows', async () => {
     const server = await hostileServer(json({ ...fields, ...input.params }));
     await untypedCall(serviceAt(server.url).service)(operation, input, options);
     const [seen, ...others] = server.requests;

@@ -243,7 +243,7 @@ it.each([
 });
 
 describe('a missing resource is not a missing endpoint', () => {
-  it('if the endpoint has answered before, whatever the words', async () => {
+  it('if the endpoint has answered before, whatever the message', async () => {
     const unknown = json({ detail: 'Not Found' }, 404);
     const server = await hostileServer((response, request) =>
       (request.url.endsWith('evr_1') ? json({ eval_run_id: 'evr_1' }) : unknown)(response, request),

@@ -30,7 +30,7 @@ export function withAnswers(service: Service, answers: Answers): Service {
   return { ...service, call: callWith(answers, untypedCall(service)) };
 }
 
-/** A service of these answers alone, for polls as well. @param parts its other parts */
+/** A service with only these answers, for polls too. @param parts its other parts */
 export function fakeService(answers: Answers = {}, parts: Partial<Service> = {}): Service {
   const service = {
     gate: openGate,

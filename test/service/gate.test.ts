@@ -441,7 +441,7 @@ describe('the gate on screen', () => {
     expect(calls).toBe(1);
   });
 
-  it('shows nothing of another host', () => {
+  it('is separate for each host', () => {
     const gates = new Gates(manualClock());
     gates.of('storage.example').limit(1_000);
     expect(gates.monitor(() => 'service.example').state()).toEqual({ kind: 'open' });

@@ -143,7 +143,7 @@ describe('what has moved in the newest generation', () => {
     expect(service.generation.current).toBe('newest');
   });
 
-  it('is assumed to be where the document has it, if no answer shows otherwise', async () => {
+  it('is assumed to be at the path of the document, if no answer shows otherwise', async () => {
     const { start, sent } = await serviceWith({ [paths.document.start]: started });
     await start();
     expect(sent()).toEqual([askModels, askBenchmarks, paths.document.start]);
@@ -177,7 +177,7 @@ describe('what has moved in the newest generation', () => {
     expect(sent()).toEqual(hasOther ? [paths.newest.delete] : []);
   });
 
-  it('is found again by the next call, if it is not where the remembered generation has it', async () => {
+  it('is found again by the next call, if the remembered generation has the wrong path', async () => {
     const memory = memoryOf({ generation: 'newest', reason: 'seen before', at: 5 });
     const known = { ...models({ model_slug: 'm' }), [paths.document.start]: started };
     const { start, sent } = await serviceWith(known, { memory });

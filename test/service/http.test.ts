@@ -704,7 +704,7 @@ describe('cancelling', () => {
     const { service } = serviceAt(server.url);
     const error = await errorOf(service.call('listBenchmarks', {}, { signal: AbortSignal.timeout(30) }));
     expect(error).toMatchObject({ kind: 'timeout', code: 'deadline' });
-    // On a busy machine nothing may have been sent by then.
+    // On a busy machine, nothing may have been sent yet.
     expect(server.requests.length).toBeLessThanOrEqual(1);
   });
 

@@ -62,7 +62,7 @@ function expectNoLeak(error: unknown) {
 
 const question = { model: 'm', messages: [{ role: 'user', content: 'x' }] };
 
-/** Long enough for the server to have read the request, on a busy machine as well. */
+/** Long enough for the server to read the request, even on a busy machine. */
 const brief = { silenceMs: 250 };
 
 /** One call with each credential, and one with a secret in its body. */

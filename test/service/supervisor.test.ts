@@ -154,7 +154,7 @@ describe('a call to a service that has moved', () => {
     expect([server.requests.length, waits.length]).toEqual([3, 2]);
   });
 
-  it('that was lost and is not found is looked for no more often than that', async () => {
+  it('looks three times for a lost service, and once if it is a poll', async () => {
     const server = await hostileServer(emptyPage);
     let looks = 0;
     const supervisor: Supervisor = {

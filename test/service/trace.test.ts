@@ -18,7 +18,7 @@ async function traced(url: string, work: (service: Service) => Promise<unknown>)
 
 const question = { model: 'm', messages: [{ role: 'user', content: 'hi' }] };
 
-/** The trace of an answer with this body, which arrives in pieces of this many bytes. */
+/** The trace of an answer with this body, which arrives in chunks of this many bytes. */
 async function tracedAnswer(
   text: string,
   {

@@ -7,7 +7,7 @@ export interface Totals {
   readonly failed: number;
 }
 
-/** Failures outside of a test count as well: a file that cannot be loaded, an unhandled error. */
+/** Failures outside of tests count too: a file that cannot be loaded, an unhandled error. */
 export function totalsOf(modules: readonly TestModule[], unhandled: readonly SerializedError[]): Totals {
   let [passed, failed] = [0, unhandled.length];
   for (const module of modules) {

@@ -122,7 +122,7 @@ it.each([
     expect(keys.take('startEval', run, 'mine')).toBe('mine');
     keys.settle('startEval', run, 'mine', 'unknown');
     expect(keys.take('startEval', run, 'third')).toBe('third');
-    // A refusal says nothing about the first attempt with this key, though others were sent after it.
+    // A refusal says nothing about the first attempt with this key, even after later ones.
     expect(keys.take('startEval', run, 'mine')).toBe('mine');
     keys.settle('startEval', run, 'mine', 'refused');
     keys.settle('startEval', run, 'third', 'started');

@@ -29,11 +29,11 @@ const run = (id: string, more: Partial<SeenResource> = {}): SeenResource => ({
   ...more,
 });
 
-/** What the list says of a conversation besides its title. */
+/** What the list shows of a conversation besides its title. */
 const ofModel = { model: 'acme/small', isIncomplete: false };
 
-describe('what was seen', () => {
-  it('is there after a restart, the last seen first, separated by profile', () => {
+describe('resources seen before', () => {
+  it('are there after a restart, the last seen first, separated by profile', () => {
     const first = RememberedStore.open(path, 'prod');
     first.see([run('a')], 1_000);
     first.see([run('b', { parent: 'bench_2' })], 2_000);
@@ -49,7 +49,7 @@ describe('what was seen', () => {
     other.close();
   });
 
-  it('is written again only when it has changed, or after a while', () => {
+  it('are written again only when they have changed, or after a while', () => {
     const store = RememberedStore.open(path, 'prod');
     const written = () => store.seen.list('run')[0];
     store.see([run('a')], 1_000);
@@ -65,7 +65,7 @@ describe('what was seen', () => {
     store.close();
   });
 
-  it('is merged with partial reads of it', () => {
+  it('are merged with partial reads of them', () => {
     const store = RememberedStore.open(path, 'prod');
     store.see([run('a')], 1_000);
     store.see([{ kind: 'run', id: 'a', status: 'completed' }], 2_000);
@@ -81,7 +81,7 @@ describe('what was seen', () => {
     store.close();
   });
 
-  it('drops the progress once the status has changed', () => {
+  it('lose their progress once the status has changed', () => {
     const store = RememberedStore.open(path, 'prod');
     const training: SeenResource = { kind: 'training', id: 't', label: 't', status: 'running' };
     store.see([{ ...training, record: { training_run_id: 't', status: 'running', completed_steps: 25 } }], 1_000);
@@ -93,7 +93,7 @@ describe('what was seen', () => {
     store.close();
   });
 
-  it('is restored with the fields that were sent, and the time since which it has so many rewards', () => {
+  it('are restored with the fields that were sent, and the time since which they have so many rewards', () => {
     const first = RememberedStore.open(path, 'prod');
     const record = { eval_run_id: 'a', reward_count: 3, '': 'without a name' };
     first.see([run('a', { record })], 1_000);
@@ -104,7 +104,7 @@ describe('what was seen', () => {
     second.close();
   });
 
-  it('is written on close, without waiting', () => {
+  it('are written on close, without waiting', () => {
     const store = RememberedStore.open(path, 'prod');
     store.see([run('a')], 1_000);
     store.recordProgress('t', 3, 1_000);
@@ -118,7 +118,7 @@ describe('what was seen', () => {
     later.close();
   });
 
-  it('is deleted after a long time', () => {
+  it('are deleted after a long time', () => {
     const store = RememberedStore.open(path, 'prod');
     const day = 24 * 60 * 60_000;
     store.see([run('old')], 9 * day);
@@ -128,7 +128,7 @@ describe('what was seen', () => {
     store.close();
   });
 
-  it('is read no further than needed (U43)', () => {
+  it('are read no further than needed (U43)', () => {
     const store = RememberedStore.open(path, 'prod');
     for (let number = 1; number <= 5; number += 1) {
       store.see([run(`run ${number}`), { ...run(`traj ${number}`), kind: 'trajectory' }], number * 1_000);
@@ -261,7 +261,7 @@ describe('the file', () => {
   });
 });
 
-it('waits for the disk with what prevents duplicates, but not with what was seen', () => {
+it('waits for the disk with what prevents duplicates, but not with resources seen', () => {
   const store = RememberedStore.open(path, 'prod');
   const levels: Record<string, Set<unknown>> = {};
   const prepare = DatabaseSync.prototype.prepare;

@@ -18,6 +18,6 @@ it.each([
   ['/[(|]able[^)]bar/', ['able', 'bar']],
   ['/classes ſ é/', ['cla', 'e', ' ', ' ']],
   ['/Classes/', ['Classes']],
-])('knows which words every match of %s contains', (query, words) => {
+])('finds the words that every match of %s contains', (query, words) => {
   expect(wordsOf(query)).toEqual(words);
 });

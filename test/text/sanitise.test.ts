@@ -179,7 +179,7 @@ describe('safeJson', () => {
   });
 });
 
-it('keeps the words of a sentence, whatever its values end with', () => {
+it('keeps its own part of a sentence, whatever the values end with', () => {
   const name = 'a\n::b\u001b[';
   expect(clean`Delete ${name} for good? ${2} of ${[name, 'c\u001b]']}.\nNext`).toBe(
     'Delete a ::b for good? 2 of a ::b, c.\nNext',

@@ -192,7 +192,7 @@ describe('an upload', () => {
     const notes: (readonly string[])[] = [];
     const told: unknown[] = [];
     let current: BenchmarkUpload | undefined;
-    // Named once bytes have gone there, also where the file does not arrive.
+    // Named once bytes were sent there, even if the file does not arrive.
     const breaking: Service = {
       ...elsewhere,
       putUpload: async (_target, _source, options) => {

@@ -748,7 +748,7 @@ describe('a file', () => {
       });
     });
 
-    it('is converted as before after a first record of the contract: what was sent is recognised', async () => {
+    it('is converted as before after a first record in the contract’s format, and recognised as sent', async () => {
       const { sent, all } = await readFileOf(textOf([{ messages, score: 1 }, { messages }]));
       expect(sent).toEqual(all);
       expect(sent[1]?.value).toEqual({ steps: [{ messages }] });

@@ -78,7 +78,7 @@ describe('an upload whose id the service has forgotten', () => {
     expect([later.asked, made(folder).length]).toEqual([['build'], 1]);
   });
 
-  it('starts a new one, and forgets at once what was sent for the old one', async () => {
+  it('starts a new one, and forgets at once what the old one had sent', async () => {
     const folder = folderOf();
     const memory = remembered();
     // All but one were sent to a service that is now gone.
@@ -404,7 +404,7 @@ describe('an ingest with a lost answer', () => {
     expect(made(folder)).toHaveLength(1);
   });
 
-  it('is none either if the manifest was sent alone, before there were files', async () => {
+  it('is no failure either if the manifest was sent alone, before there were files', async () => {
     const folder = folderOf(0);
     folder.putManifest([{ ...task, files: undefined }]);
     const memory = remembered();

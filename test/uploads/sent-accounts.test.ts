@@ -230,7 +230,7 @@ class Allowed {
   readonly #key = ({ account, agent, name }: Source): string => `${account} ${agent} ${name}`;
 }
 
-it('stores nothing twice unless it is started over, and never reports what was not sent as sent, for any account', async () => {
+it('stores nothing twice unless it is started over, and never reports unsent lines as sent, for any account', async () => {
   const told = { 'for another agent': 0, 'with another API key': 0, queued: 0 };
   let shift = 0;
   const now = Date.now.bind(Date);

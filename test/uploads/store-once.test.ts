@@ -30,7 +30,7 @@ function storing(parts: Partial<Service> = {}) {
 
 const inputOf = (...ids: readonly string[]) => ({ dataset: 'd', trajectories: ids.map(trace_id => ({ trace_id })) });
 
-it('refuses what was sent before, by another window too, and names what only another key has sent; refused lines are not recorded', async () => {
+it('refuses what was sent before, even by another window, names what only another key has sent, and records no refused lines', async () => {
   const records = new TrajectoryRecords(tablesInMemory('test'));
   const { service, sent } = storing();
   await storeOnce(records, 'again')(service, inputOf('a', 'bad'));

@@ -433,7 +433,7 @@ it('raises an alarm that began in repeated steps, even if it is read past the ol
   inbox.restarted(run('a'), 50);
   inbox.clear('held-out drop', run('a'), 50);
   expect(raise(75, 85)).toBeDefined();
-  // One that began before the restart goes on.
+  // One that began before the restart continues.
   inbox.dismiss(inbox.list());
   inbox.restarted(run('a'), 78);
   inbox.clear('held-out drop', run('a'), 78);
@@ -523,7 +523,7 @@ describe('the final held-out reward of a completed run (out32 A1)', () => {
     await end(first);
   });
 
-  it('is kept if another process completes the end before this one does', async () => {
+  it('is kept if another process completes the end first', async () => {
     const path = storeFolder(onTestFinished);
     const first = start(path);
     first.answer(run('a', { done: 16, total: 30, measured: meansUpTo(15) }));
@@ -599,7 +599,7 @@ it('separates what is new since the last look from everything not dismissed, whi
   second.answer(run('a', { status: 'failed', endTime: new Date(left + 1_000).toISOString() }));
   expect(inbox.newSince).toBe(inbox.absence?.from);
   expect(inbox.newSince).toBeLessThanOrEqual(left);
-  // Work that ended on screen is new as well.
+  // Work that ended on screen is new too.
   second.answer(run('b', { status: 'failed' }));
   expect(summaryOf(inbox)).toMatch(/^2 failed since \d\d:\d\d:\d\d$/);
   inbox.opened();

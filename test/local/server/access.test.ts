@@ -394,7 +394,7 @@ describe('an upstream server', () => {
     expect([isLastingRefusal(error), exitCodeOf(error)]).toEqual([true, exitCodes.forbidden]);
   });
 
-  it('samples the rollouts of an evaluation, graded here, with what was refused (B3)', async () => {
+  it('samples the rollouts of an evaluation, graded here, and notes what was refused (B3)', async () => {
     const benchId = await relayed.readyBenchmark('opposites');
     const start = (model_slug: string) =>
       relayed.call('POST', `/api/v1/eval/${benchId}/start`, { display_name: model_slug, model_slug });

@@ -330,7 +330,7 @@ describe('a deployment', () => {
   it('that loses its file while it serves answers with its own error', async () => {
     const { deployment_id } = await deployed(checkpointId, 'vanishing');
     const folder = service.folder;
-    // Another process: nothing of it is in memory any more.
+    // Another process: it is no longer in memory.
     await service.stop();
     const again = await startService({ dataFolder: folder });
     rmSync(join(folder, 'deployments', deployment_id, 'serving.weights'));

@@ -9,7 +9,7 @@ import { newEvaluation, rollout, storesInMemory } from './memory.ts';
 const answered = (...reasons: string[]) =>
   reasons.map((finish_reason, step_index) => ({ step_index, messages: [{ role: 'assistant', finish_reason }] }));
 
-it('is that of the last answer, so that rollouts are counted by it (B4)', () => {
+it('is that of the last answer, and counts rollouts by it (B4)', () => {
   const { stores, organizationId } = storesInMemory();
   const { evaluations, trajectories } = stores;
   const { eval_run_id } = evaluations.create(organizationId, newEvaluation);

@@ -24,7 +24,7 @@ it.each([
   expect(toolErrorOf({ trajectory_id: 'a', steps: [{ messages: [message] }] } as never)).toBe(words);
 });
 
-it('is that of the last failed call, so that rollouts are counted by it', () => {
+it('is that of the last failed call, and counts rollouts by it', () => {
   const { stores, organizationId } = storesInMemory();
   const { evaluations, trajectories } = stores;
   const { eval_run_id } = evaluations.create(organizationId, newEvaluation);

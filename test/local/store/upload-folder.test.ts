@@ -18,7 +18,7 @@ import { UnknownUpload, UploadClosed, UploadFolder, UploadMismatch } from '../..
 
 const descriptors = '/proc/self/fd';
 
-it.runIf(existsSync(descriptors))('closes the file of a refused upload, and removes it (D1)', async () => {
+it.runIf(existsSync(descriptors))('closes and removes the file of a refused upload (D1)', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-refused-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const uploads = new UploadFolder(folder);

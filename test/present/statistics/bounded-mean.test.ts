@@ -38,7 +38,7 @@ describe('chanceAtMost', () => {
     expect(chanceAtMost(tallyOf([0.7]), 0, 0.35)).toBeCloseTo(0.5, 10);
   });
 
-  it.each([2, 10, 100, 500, 1_000, 10_000])('is the beta distribution for one 1 among %i values', size => {
+  it.each([2, 10, 100, 500, 1_000, 10_000])('is the beta distribution for a single 1 among %i values', size => {
     const sample = { values: Float64Array.of(0, 1), counts: Float64Array.of(size - 1, 1), size };
     for (const chance of [0.001, 0.025, 0.5, 0.9]) {
       const point = -Math.expm1(Math.log1p(-chance) / size);
@@ -46,7 +46,7 @@ describe('chanceAtMost', () => {
     }
   });
 
-  it.each([2, 10, 100, 500, 1_000, 10_000])('is the beta distribution for one 0 among %i values', size => {
+  it.each([2, 10, 100, 500, 1_000, 10_000])('is the beta distribution for a single 0 among %i values', size => {
     const sample = { values: Float64Array.of(0, 1), counts: Float64Array.of(1, size - 1), size };
     for (const chance of [0.001, 0.025, 0.5, 0.9]) {
       // The floor adds a second 0: P(x) = n xⁿ⁻¹ - (n - 1) xⁿ.

@@ -151,7 +151,7 @@ it('says for each run that its tasks may have chosen it, in the gate too', () =>
   expect(summariseComparison(base, base).caution).toBe('');
 });
 
-describe('the words of the gate', () => {
+describe('the text of the gate', () => {
   it('never round a number across the required bound, or to it', () => {
     const { interval, gate } = compared(times(28, 0), times(28, 1));
     const { low = 0 } = interval ?? {};
@@ -381,7 +381,7 @@ describe('missing rewards', () => {
     expect(compared(times(28, 0), times(28, 1), { end: 'stopped' }).interval).toBeUndefined();
   });
 
-  it('are none on condition, if the service reports neither the end of a run nor its rollouts', () => {
+  it('are none, on a condition, if the service reports neither the end of a run nor its rollouts', () => {
     const { verdict, gate } = compared(times(28, 0), times(28, 1), { end: 'unreported' });
     const endUnreported = 'the service does not report that both runs have ended';
     expect(verdict).toEqual({
@@ -535,7 +535,7 @@ describe('the number of rollouts per task', () => {
     expect(look({ total: 79 }).verdict.words).not.toContain('samples-per-task');
   });
 
-  it('is marked as given by the user, also if it does not fit', () => {
+  it('is marked as given by the user, even if it does not fit', () => {
     const given = look({ samplesPerTask: 4, isEachGiven: true });
     expect(given.verdict.words).toBe('the new run is better');
     expect(given.interval).toEqual(look({ samplesPerTask: 4 }).interval);

@@ -32,7 +32,7 @@ it('has bounds no wider than the possible distributions of unlisted rollouts', (
     const others = Array.from({ length: random.between(1, 3) }, () => [random.pick([0, 0.25, 0.5, 1])]);
     const tasks = [pair, ...others];
     const listed = pair.length + others.length;
-    // A prime number: no other task can have two as well.
+    // A prime number: no other task can have two.
     const total = [5, 7].find(prime => prime > listed) ?? 0;
     const { bounds } = taskMean({ tasks, total, end: 'complete' }, [0, 1]);
     const mirrored = tasks.map(rewards => rewards.map(reward => 1 - reward));

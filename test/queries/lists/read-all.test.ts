@@ -45,7 +45,7 @@ it('reports nothing more once nobody waits, even if a page is still on its way',
 
 const waiter = () => ({ signal: new AbortController().signal, onProgress: vi.fn<(rows: number) => void>() });
 
-it('ends once for its first caller, and reports a failure to all who wait', async () => {
+it('ends once for its first caller, and reports a failure to all waiting callers', async () => {
   const step = vi.fn<RestPorts['step']>().mockResolvedValueOnce(undefined).mockRejectedValue(new Error('refused'));
   const { reader } = readerOf(step);
   expect(await reader.read(0, waiter())).toBe('complete');
@@ -54,7 +54,7 @@ it('ends once for its first caller, and reports a failure to all who wait', asyn
   expect(step).toHaveBeenCalledTimes(2);
 });
 
-it('reports only to those who still wait', async () => {
+it('reports only to waiting callers', async () => {
   const { reader } = readerOf(async () => undefined);
   const [first, second] = [waiter(), waiter()];
   await reader.read(0, first);

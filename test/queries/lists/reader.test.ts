@@ -170,7 +170,7 @@ describe('a poll', () => {
     expect(server.asked).toBe(3);
   });
 
-  it('that fails before the first answer does not show an empty list', async () => {
+  it('that fails before the first answer shows no empty list', async () => {
     const { reader, published } = readerOf(() => Promise.reject(new Error('refused')));
     await expect(reader.poll(context)).rejects.toThrow('refused');
     expect(published).not.toHaveBeenCalled();
@@ -336,7 +336,7 @@ describe('a poll', () => {
     expect(names(reader.data)).toBe(range(35, 1));
   });
 
-  it('that fails before anything was read shows no empty list', async () => {
+  it('that fails before the first answer publishes nothing', async () => {
     const { reader, published } = readerOf(() => Promise.reject(new Error('the cable is out')));
     await expect(reader.poll(context)).rejects.toThrow('the cable is out');
     await reader.readOn();

@@ -157,7 +157,7 @@ describe('a 404', () => {
     expect([gone, statuses.get(about)?.status]).toEqual([[], 'running']);
   });
 
-  it('means nothing while a list still has the row, and the row restores what was taken as gone (U37)', async () => {
+  it('means nothing while a list still has the row, which restores what was taken as gone (U37)', async () => {
     const { gone, statuses, fetch } = observed();
     const row = { id: 'evr_1', status: 'completed' };
     let rows: Run[] = [row];
@@ -257,7 +257,7 @@ describe('a 404', () => {
     expect(statuses.get(about)?.gone).toBe(false);
   });
 
-  it('without an envelope comes from a gateway, and is no news of the resource', async () => {
+  it('without an envelope comes from a gateway, and says nothing about the resource', async () => {
     const { gone, statuses, fetch } = observed();
     await fetch('record', { observes, about }, () => ({ id: 'evr_1', status: 'running' }));
     await fetch('record', { observes, about }, () => {

@@ -53,7 +53,7 @@ it('keeps a reason and an end time only as long as their status (out29 A3)', () 
     statuses.report([{ ...deployment, status }], times(2));
     expect(known()).toMatchObject({ reason: failed.reason, endTime: failed.endTime, waits: failed.waits });
   }
-  // Another spelling is no change.
+  // Another spelling is not a change.
   expect(transitions).toEqual([]);
   statuses.report([{ ...deployment, status: 'DEPLOYING' }], times(3));
   expect([known()?.reason, known()?.endTime, known()?.waits]).toEqual([undefined, undefined, undefined]);
@@ -102,7 +102,7 @@ describe('the held-out means of a run', () => {
     expect(readAt(400_000, 0, 5)).toEqual([5, undefined, undefined]);
   });
 
-  it('are no longer stale once their steps are known to be all (out26 B7)', () => {
+  it('are no longer stale once their steps are known to be complete (out26 B7)', () => {
     const { statuses } = listening();
     const { total: _, ...listed } = training;
     statuses.report([{ ...listed, status: 'succeeded' }], times(1));

@@ -34,7 +34,7 @@ it('says that only the service can know an id that was not seen (out33 B6)', () 
   expect(new Set(notes)).toEqual(new Set(['not seen yet, by this id']));
 });
 
-it('offers no record for a word of letters or for several words (C11)', () => {
+it('offers no record for a single word of letters or for several words (C11)', () => {
   const { titles } = paletteOf();
   expect(titles('qwerty')).toEqual([]);
   expect(titles(`what ${uuid}`)).toEqual([]);

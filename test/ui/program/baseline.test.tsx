@@ -91,7 +91,7 @@ it('is compared with every completed run of its benchmark in the list, by reward
       expect(line('evr_base')).toContain('baseline');
       for (const id of ids)
         await eventually(() => expect(workbench.statuses.get({ kind: 'run', id })?.certainty).toBeDefined());
-      // The preview of the run under the cursor reads its rewards as well.
+      // The preview of the run under the cursor reads its rewards too.
       expect(scripted.asked('getTrajectoryRewards', 'evr_base')).toBeLessThanOrEqual(2);
       return others.map(id => scripted.asked('getTrajectoryRewards', id));
     } finally {

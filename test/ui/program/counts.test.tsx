@@ -149,7 +149,7 @@ describe('a change by another program', () => {
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const open = () => RememberedStore.open(join(folder, 'seen.db'), 'test');
     const service = world('none');
-    // No list says that there is a run.
+    // No list has a run.
     service.answers.listBenchmarks = () => pageOf([]);
     service.answers.getTrainingProgress = () => ({ status: 'running', completed_steps: 1, total_steps: 9 });
     const screen = openWorld(service, benchmarks, { remembered: open });
@@ -341,7 +341,7 @@ describe('the head of a run', () => {
 });
 
 describe('the steps of a training run', () => {
-  it('are those at the end of its curve, or the curve says where it ends', async () => {
+  it('end where its curve ends, or the curve says where it ends', async () => {
     const service = world('none');
     let steps = 1;
     const created_at = '2026-03-04T05:06:07Z';

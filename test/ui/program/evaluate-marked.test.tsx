@@ -67,7 +67,7 @@ it.each([
   [60, 15],
   [80, 24],
   [200, 60],
-])('starts one evaluation of the best or the latest checkpoint of each run: %i x %i', async (columns, rows) => {
+])('starts one evaluation for each run, of its best or latest checkpoint: %i x %i', async (columns, rows) => {
   const { scripted, sent } = trained();
   const screen = openWorld(scripted, training, { columns, rows });
   await screen.waitFor('▸ first');

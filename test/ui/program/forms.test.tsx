@@ -79,7 +79,7 @@ it('ctrl-g opens help over a form, even in a small terminal, and the form is sti
   await screen.waitFor('t-words small?');
 });
 
-it('a form whose answer was lost says where to look', async () => {
+it('a form with a lost answer says where to look', async () => {
   const service = offering();
   service.answers.startEval = () => {
     throw new NetworkError('The connection was lost. Check before you repeat it.', { outcomeUnknown: true });
@@ -93,7 +93,7 @@ it('a form whose answer was lost says where to look', async () => {
   await screen.waitFor(text => text.replace(/[│\s]+/g, ' ').includes(shown));
 });
 
-it('a form whose start was answered with another benchmark says so', async () => {
+it('a form that started another benchmark says so', async () => {
   const service = offering();
   service.answers.startEval = () => ({ eval_run_id: 'evr_78', bench_id: 'bench_c', display_name: 'zz' });
   const screen = openWorld(service, benchmarks, { columns: 160, rows: 40 });

@@ -81,7 +81,7 @@ it.each(sizes)('a run names compare and failures first at %d columns', async (co
   await screen.waitFor(text => /<=> compare {2}<f> failures .*<\?> help/.test(lastLine(text)));
 });
 
-it('goes back from the inbox to where it was opened', async () => {
+it('returns from the inbox to the previous view', async () => {
   const screen = openWorld(world('completed'), { view: 'list', resource: 'models' });
   await screen.waitFor('acme/small');
   await screen.press('I');

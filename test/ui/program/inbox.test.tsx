@@ -64,7 +64,7 @@ it('shows in one line what ended meanwhile, opens the inbox with a key, and keep
   second.workbench.close();
   await second.workbench.closed;
 
-  // It is all there at the next start, in Watch as well.
+  // Everything is there after a restart, in Watch too.
   doing['trn_4'] = 'failed';
   const third = openWorld(service, { view: 'watch' }, size);
   const summary = /1 failed since \d\d:\d\d:\d\d \(4 in all\) {2}<I> inbox/g;

@@ -70,7 +70,7 @@ it('continue after a failed next page, with the next successful answer (U33)', a
 });
 
 describe('the last row', () => {
-  it.each([250, 2_000])('of %i is where G goes, not the last one read', async count => {
+  it.each([250, 2_000])('of %i is the target of G, not the last one read', async count => {
     const { screen } = await openList(new ManyRows(count));
     expect(screen.text()).toContain('1/200+');
     await screen.press('G');
@@ -78,7 +78,7 @@ describe('the last row', () => {
     expect(screen.text()).toContain(task(1));
   });
 
-  it('is where G goes before the list has answered', async () => {
+  it('is the target of G before the list has answered', async () => {
     const many = new ManyRows(500);
     const held = gate();
     let requests = 0;
@@ -245,7 +245,7 @@ describe('an export', () => {
     expect(screen.text()).not.toContain('saved');
     held.open();
     await screen.waitFor(text => !text.includes('export'));
-    // Both, though they may have ended in the same second.
+    // Both, even if they ended in the same second.
     const files = readdirSync('.').map(name => readFileSync(name, 'utf8'));
     const counts = files.map(file => (JSON.parse(file) as unknown[]).length);
     expect(counts.sort((left, right) => left - right)).toEqual([271, 1_000]);

@@ -179,7 +179,7 @@ describe('a resource deleted by another program while it is open', () => {
     { ...trajectory, trajectory_id: 'traj_2', task_id: 'two/task' },
   ];
 
-  it.each(['running', 'completed'])('keeps what was read of a run if it is %s, and says so', async status => {
+  it.each(['running', 'completed'])('keeps the last data of a run that is %s, and says so', async status => {
     const service = world(status);
     service.answers.getTrajectoryRewards = () => ({ trajectory_rewards: rows });
     service.answers.listTrajectories = () => pageOf(rows);

@@ -26,7 +26,7 @@ function renamed(text: string, words: readonly string[]): string {
     if (Array.isArray(value)) return value.map(change);
     if (typeof value !== 'object' || value === null) return value;
     const fields = Object.entries(value).map(([name, field]) => [name, change(field)]);
-    // As `JSON.parse` does it: a field of its own, also where it is called `__proto__`.
+    // Like `JSON.parse`: an own field, even if it is called `__proto__`.
     return Object.fromEntries([...fields, ...words.map(word => [word, word])]);
   };
   return JSON.stringify(change(JSON.parse(text)));

@@ -66,7 +66,7 @@ it('cuts a title at its end, unless another one starts alike', () => {
   expect(header('SAMPLES_PER_STEP', 'SAMPLES_PER_TASK')).toMatch(/SAM…TEP +SAM…ASK/);
 });
 
-it('shows names that differ in their middle differently', () => {
+it('shows the difference between names that differ in the middle', () => {
   const [name] = columns;
   const named: Column<Run>[] = name ? [name] : [];
   const rows = runs(2).map(run => ({ ...run, name: `${'nightly '.repeat(5)}${run.name}${' of the tutor'.repeat(3)}` }));
@@ -199,7 +199,7 @@ describe('fitColumns with rows', () => {
     expect(chosen.map(({ column }) => column.id)).toEqual(['name', 'mean']);
   });
 
-  it('gives the room of columns with one text in all rows to names that a deciding column would cut', () => {
+  it('gives the room of columns with equal texts to names that a deciding column would cut', () => {
     const many: readonly Column<Run>[] = [
       { id: 'name', title: 'RUN', width: { min: 6, max: 30, grow: 1 }, value: row => row.name },
       { id: 'state', title: 'STATE', width: 10, value: () => 'completed' },

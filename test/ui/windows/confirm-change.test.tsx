@@ -206,7 +206,7 @@ describe('a deployment with an unknown record', () => {
     expect(service.asked('undeploy')).toBe(0);
   });
 
-  it('is not taken from what was seen of it on a service that does not list deployments (A2)', async () => {
+  it('is not taken from memory on a service that does not list deployments (A2)', async () => {
     const { service, change } = deployed('tutor');
     delete service.answers.listDeployments;
     const screen = openWorld(service, record, alone);

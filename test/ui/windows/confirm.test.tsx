@@ -109,7 +109,7 @@ describe('a confirmation', () => {
     await screen.waitFor(text => / 0 of 5: Rate limited, retry in \d+[ms]\S* {3}<esc> stop/.test(text));
   });
 
-  it('says what was done and what failed, and retries only the rest', async () => {
+  it('reports each success and failure, and retries only the rest', async () => {
     const sent: string[] = [];
     let broken = true;
     const { screen, onDone } = openConfirm(async name => {

@@ -98,7 +98,7 @@ describe('cachedRows', () => {
     };
     expect(counted(['a', 'b', 'c', 'd'])).toBe(4);
     expect(counted(['a', 'b', 'x', 'd'])).toBe(1);
-    // Moved rows are known as well.
+    // Moved rows are recognised too.
     expect(counted(['b', 'x', 'd', 'e'])).toBe(1);
     expect(counted(['b', 'x', 'd', 'e'])).toBe(0);
     expect(counted(['a'])).toBe(1);

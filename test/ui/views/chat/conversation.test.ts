@@ -39,7 +39,7 @@ describe('conversationReducer', () => {
     expect(talk.answering).toBe(false);
     expect(talk.turns.at(-1)).toMatchObject({ role: 'assistant', content: 'tea', stats: { model: 'm' } });
     expect(tokensPerSecond(talk.turns.at(-1)?.stats ?? { model: '' })).toBe(10);
-    // An answer in one piece has no rate.
+    // An answer in one chunk has no rate.
     expect(tokensPerSecond({ model: 'm', completionTokens: 32, firstMs: 113, totalMs: 114 })).toBeUndefined();
   });
 

@@ -8,7 +8,7 @@ import { siblingRows } from '../../../../src/ui/views/list/list-table.ts';
 const count = 1_000;
 const placeOf = ({ name }: { readonly name: string }) => ({ view: 'record', resource: 'runs', id: name }) as const;
 
-/** The neighbours in a list of which nothing else holds the rows. */
+/** The siblings in a list whose rows nothing else holds. */
 function leftList() {
   const rows = Array.from({ length: count }, (_, at) => ({ name: `row ${at}` }));
   const siblings = siblingRows('runs', { rows, ids: rows.map((_, at) => `id ${at}`) }, placeOf);

@@ -67,7 +67,7 @@ it.each([
   await stage.waitFor('Saved the report on new to');
   const text = saved();
   await stage.press('!');
-  // The path may be wrapped in the window of notices, beside which the list goes on.
+  // The window of notices may wrap the path, and the list continues beside it.
   const inWindow = (shown: string): string =>
     shown
       .split('\n')

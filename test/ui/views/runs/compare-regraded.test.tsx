@@ -164,14 +164,14 @@ it('leads back to the stored rewards with the sides as they are', async () => {
   );
 });
 
-it('shows the verdict below a long grader also in a low pane', async () => {
+it('shows the verdict below a long grader, even in a low pane', async () => {
   const stage = openComparison({ columns: 60, rows: 15 });
   await stage.waitFor('▸ t0');
   await regradeBy(stage, 'yes or no or whatever else it may say '.repeat(12));
   await stage.waitFor(text => text.includes('diff  '));
 });
 
-it('says of rollouts and files that the rewards are not the stored ones', async () => {
+it('says that the rewards of rollouts and files are not the stored ones', async () => {
   const written: string[] = [];
   const terminal = { ...noTerminal, writeRaw: (text: string) => void written.push(text) };
   const stage = openComparison({ columns: 120, rows: 40, terminal });

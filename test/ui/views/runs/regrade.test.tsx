@@ -134,7 +134,7 @@ it('stops at once if the program is not found (out31 C8)', async () => {
   await stage.waitFor('no-such-program was not found');
 });
 
-it('shows which program runs before it runs, also in a narrow terminal', async () => {
+it('shows which program it will run, even in a narrow terminal', async () => {
   const stage = openRun({ columns: 60, rows: 15 });
   await stage.waitFor(isRead);
   await stage.press('R');

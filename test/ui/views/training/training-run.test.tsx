@@ -146,7 +146,7 @@ it('shows an error below the head, not over it', async () => {
   }
 });
 
-it('deploys the last checkpoint of a completed run before its checkpoints are listed, or says that there is none', async () => {
+it('deploys the last checkpoint of a completed run before its checkpoints are listed, or says that it has none', async () => {
   let listed: readonly object[] = [];
   let asked = 0;
   const stage = openViewOnStage(TrainingRunView, {

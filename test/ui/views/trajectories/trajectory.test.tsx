@@ -302,7 +302,7 @@ it('asks for the number of a step even if there is one, so that its digits flag 
   expect(stage.text()).not.toContain('gamed');
 });
 
-it('folds messages and steps to their first words, and opens them for a search match', async () => {
+it('folds messages and steps to their first words, and unfolds them for a search match', async () => {
   const stage = await open();
   await stage.press('c');
   await stage.waitFor('▸ assistant  ·  #1  ·  thought 0');
@@ -456,7 +456,7 @@ it('names the last step at the end, and has no column of numbers that no step ha
   await stage.waitFor('step 0, 1 of 4 steps');
 });
 
-it('leaves the space to the text: the list of steps has no words that would be cut, and a key hides it (P1)', async () => {
+it('leaves the space to the text: the list of steps has no cut words, and a key hides it (P1)', async () => {
   const stage = await open({ columns: 140 });
   expect(stage.text()).toMatch(/STEP +REWARD *│/);
   expect(stage.text()).not.toContain('FIRST WORDS');
