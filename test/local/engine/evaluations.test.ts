@@ -131,7 +131,7 @@ describe('a run without a score', () => {
     expect(status()).toBe('completed');
   });
 
-  it('fails if a task has one, with the number of all its rollouts', async () => {
+  it('fails if a task has such a grader, with the number of all its rollouts', async () => {
     const { run, grade, status, failure } = pendingRun(2, {}, undefined, judge, { kind: 'exact', expected: 'a' });
     grade.mockImplementation(async answered => {
       if (answered.order.grader.kind === 'exact') throw down;
