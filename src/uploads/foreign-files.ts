@@ -154,13 +154,14 @@ async function recordIn(entry: ZipEntry) {
   return { value: isRecord(value) ? value : {}, notFinite, size: bytes.length };
 }
 
-/** How many samples to search for the reward: each is read again for its trajectory. */
+/** The most samples to search for the reward: each is read again for its trajectory. */
 const maxSearched = 100;
 
-/** The score that is the reward. Reads samples until one has a value of it. */
+/** The score that is the reward. Reads samples, evenly spread over the file, until one has a value of it. */
 async function scoreInZip(samples: readonly ZipEntry[], header: Record<string, unknown>) {
   const seen: Record<string, unknown>[] = [];
-  for (const entry of samples.slice(0, maxSearched)) {
+  const every = Math.ceil(samples.length / maxSearched);
+  for (const entry of samples.filter((_, index) => index % every === 0)) {
     // A damaged sample is reported when it is read for its trajectory.
     const sample = await recordIn(entry).catch(() => undefined);
     const { scores, score } = sample?.value ?? {};

@@ -500,7 +500,7 @@ describe('a file', () => {
     ]);
   });
 
-  it('of Inspect without the first scorer is searched for it only at its start (attack35)', async () => {
+  it('of Inspect without the first scorer is searched for it in some samples only (attack35)', async () => {
     const path = join(mkdtempSync(join(tmpdir(), 'formats-')), 'file');
     const readsOf = async (count: number): Promise<number> => {
       const named = Array.from(
@@ -516,6 +516,17 @@ describe('a file', () => {
     };
     const [few, some, many] = [await readsOf(50), await readsOf(100), await readsOf(200)];
     expect(many - some).toBe(some - few);
+  });
+
+  it('of Inspect has the reward of the first scorer, even if the first hundred samples lack it', async () => {
+    const more = { results: { scores: [{ name: 'grade', scorer: 'grade' }] } };
+    const [tokens, grade] = [{ tokens: { value: 60 } }, { grade: { value: 'C' } }];
+    const samples = Array.from({ length: 150 }, (_, at) => [
+      `samples/${at}.json`,
+      { ...sample, scores: { ...tokens, ...(at >= 110 && grade) } },
+    ]);
+    const { all } = await readFileOf(zipped({ 'header.json': { ...log, ...more }, ...Object.fromEntries(samples) }));
+    expect(all.filter(({ value }) => rewardByLog(value ?? {}) === 1)).toHaveLength(40);
   });
 
   it.each(['a log', 'a ZIP file'])(
