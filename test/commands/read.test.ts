@@ -239,7 +239,7 @@ it('keeps what it shows if a change cannot be stored, and says so', async () => 
   await eventually(() => expect([file.title, file.problem]).toEqual(['file.jsonl', undefined]));
 });
 
-it('uses the id in the file for a trajectory', async () => {
+it('uses the id in the file for a trajectory, but not that of a conversation (attack36 C)', async () => {
   const { rows } = await opened([
     { trajectory_id: 'traj_own', trace_id: 'a', ...rollout('one') },
     { trace_id: 'a', ...rollout('two') },
@@ -255,7 +255,7 @@ it('uses the id in the file for a trajectory', async () => {
     'line 3',
     'line 4',
     'sample-5',
-    'talk-6',
+    'line 6',
     'line 7',
   ]);
 });

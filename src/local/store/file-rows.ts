@@ -110,8 +110,8 @@ export class FileRows {
   }
 
   /** The id from the file, unless another trajectory has or had it. */
-  #ownId({ origin, trace_id, conversation_id }: UploadedTrajectory, id: unknown, hash: string): string | undefined {
-    const ids = [origin?.['trajectory_id'], trace_id, id, conversation_id];
+  #ownId({ origin, trace_id }: UploadedTrajectory, id: unknown, hash: string): string | undefined {
+    const ids = [origin?.['trajectory_id'], trace_id, id];
     const own = ids.find(each => typeof each === 'string' && plainId.test(each)) as string | undefined;
     return own !== undefined && this.#isFree(own, hash) ? own : undefined;
   }
