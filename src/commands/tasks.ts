@@ -33,22 +33,27 @@ const taskFields = (group: TaskGroup) => ({
   without_reward: group.unscored,
   running: group.running,
   signal: group.kind,
-  pass_at_k: passesAt(group, passAtK),
-  pass_hat_k: passesAt(group, passHatK),
+  ...(!group.modelScores && passFields(group)),
   ...(group.stepScores && {
     by_step: group.stepScores.map(({ step, scores, mean }) => ({ step, mean: mean ?? null, rewards: scores })),
   }),
   ...(group.modelScores && {
     by_model: group.modelScores.map(({ model = null, scores, mean = null, passed }) => ({
-      ...{ model, mean, passed, rewards: scores },
+      ...{ model, mean, passed, rewards: scores, ...passFields({ scores, passed }) },
     })),
   }),
   ...(group.base && { base_mean: group.base.mean ?? null, base_rewards: group.base.scores }),
   ...(group.base && { difference: group.difference ?? null }),
 });
 
-const passesAt = (group: TaskGroup, of: typeof passAtK) =>
-  Object.fromEntries(passCurve([passesOf(group)]).map(({ k }) => [k, of(passesOf(group), k) ?? null]));
+type Passed = Pick<TaskGroup, 'scores' | 'passed'>;
+
+function passFields(rewards: Passed) {
+  const passes = passesOf(rewards);
+  const points = passCurve([passes]);
+  const at = (of: typeof passAtK) => Object.fromEntries(points.map(({ k }) => [k, of(passes, k) ?? null]));
+  return { pass_at_k: at(passAtK), pass_hat_k: at(passHatK) };
+}
 
 /** Each model's mean and passes over all tasks, if there are several models. */
 function modelFields(groups: readonly TaskGroup[]) {
@@ -61,7 +66,7 @@ function modelFields(groups: readonly TaskGroup[]) {
   });
 }
 
-const pointsOf = (groups: readonly Pick<TaskGroup, 'scores' | 'passed'>[]) =>
+const pointsOf = (groups: readonly Passed[]) =>
   passCurve(groups.map(passesOf)).map(({ k, tasks, any, all }) => ({ k, tasks, pass_at_k: any, pass_hat_k: all }));
 
 export async function run({ args: [word = ''], flags }: CommandInput<'tasks'>, io: CommandIo): Promise<number> {
@@ -84,6 +89,7 @@ export async function run({ args: [word = ''], flags }: CommandInput<'tasks'>, i
     });
     const groups = sortRows(tasks.groups, row => (other ? row.difference : row.mean), false);
     const scored = groups.filter(({ scores }) => scores.length > 0);
+    const models = modelFields(groups);
     const record = {
       id,
       status: rewards?.status ?? null,
@@ -91,9 +97,10 @@ export async function run({ args: [word = ''], flags }: CommandInput<'tasks'>, i
       pass_at: tasks.passAt,
       ungrouped_rollouts: tasks.nameless,
       not_listed: tasks.isUncounted ? null : tasks.unlisted,
-      pass: pointsOf(scored),
+      // The rewards of several models together are no curve of any of them.
+      ...(models.length === 0 && { pass: pointsOf(scored) }),
       ...(other && { base_pass: pointsOf(groups.flatMap(({ base }) => (base?.scores.length ? base : []))) }),
-      models: modelFields(groups),
+      models,
       tasks: groups.map(group => ({ ...taskFields(group), ...(tasks.isUncounted && { not_listed: null }) })),
     };
     await printRecord(record, id, flags, io, {

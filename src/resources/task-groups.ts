@@ -238,9 +238,9 @@ export function groupColumns(
   ];
 }
 
-/** The values of k for pass@k and pass^k; none if the rollouts span several training steps, i.e. different models. */
-const ksOf = ({ scores, stepScores }: TaskGroup): readonly number[] =>
-  stepScores ? [] : [2, 4, 8, 16, 32].filter(k => k < scores.length);
+/** The values of k for pass@k and pass^k; none if the rollouts are from several models or training steps. */
+const ksOf = ({ scores, stepScores, modelScores }: TaskGroup): readonly number[] =>
+  stepScores || modelScores ? [] : [2, 4, 8, 16, 32].filter(k => k < scores.length);
 
 function courseFacts(row: TaskGroup): readonly Fact[] {
   const { first, last, count: steps } = endsOf(row);

@@ -67,15 +67,22 @@ it('says that rollouts of several models are pooled, with the mean of each (out3
   expect((await cli('failures', [file])).notes).toContain(`${words}.`);
   const task = { task_id: 'task-0', by_model: [] as unknown[] };
   task.by_model = [
-    { model: 'acme/small', mean: 0.5, passed: 1, rewards: [0, 1] },
-    { model: 'acme/large', mean: 1, passed: 1, rewards: [1] },
-    { model: null, mean: 0, passed: 0, rewards: [0] },
+    {
+      ...{ model: 'acme/small', mean: 0.5, passed: 1, rewards: [0, 1] },
+      ...{ pass_at_k: { 1: 0.5, 2: 1 }, pass_hat_k: { 1: 0.5, 2: 0 } },
+    },
+    { model: 'acme/large', mean: 1, passed: 1, rewards: [1], pass_at_k: { 1: 1 }, pass_hat_k: { 1: 1 } },
+    { model: null, mean: 0, passed: 0, rewards: [0], pass_at_k: { 1: 0 }, pass_hat_k: { 1: 0 } },
   ];
   const pass = [{ k: 1, tasks: 2, pass_at_k: 1, pass_hat_k: 1 }];
-  expect(recordOf(await cli('tasks', [file, '--json']))).toMatchObject({
+  const record = recordOf(await cli('tasks', [file, '--json']));
+  expect(record).toMatchObject({
     tasks: expect.arrayContaining([expect.objectContaining(task)]),
     models: expect.arrayContaining([{ model: 'acme/large', rewards: 2, mean: 1, pass }]),
   });
+  // No curve of all models together (attack36 C).
+  expect(record).not.toHaveProperty('pass');
+  expect(record).not.toHaveProperty(['tasks', 0, 'pass_at_k']);
   const { out } = await cli('report', [file, '--format', 'markdown']);
   expect(out.split(words)).toHaveLength(2);
   expect((await cli('tasks', [(await fileOf()).file])).notes).not.toContain('together');
