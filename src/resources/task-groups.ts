@@ -204,8 +204,9 @@ export function groupColumns(
     },
     {
       ...{ id: 'spread', title: 'SPREAD', width: spreadWidth, filtered: false, ifAny: true },
-      value: row => (row.stepScores ? undefined : row.scores.join(' ')),
-      text: row => (row.stepScores ? '' : strip(row)),
+      // A single reward has no spread.
+      value: row => (row.stepScores || row.scores.length === 1 ? undefined : row.scores.join(' ')),
+      text: row => (row.stepScores || row.scores.length === 1 ? '' : strip(row)),
     },
     { ...numberColumn<TaskGroup>('first', 'FIRST', row => endsOf(row).first?.mean), ...ifAny },
     { ...numberColumn<TaskGroup>('last', 'LAST', row => endsOf(row).last?.mean), ...ifAny },

@@ -361,3 +361,15 @@ it.each([
   expect(classes.flatMap(({ value, scores }) => (value === 'failed' ? [scores] : []))).toEqual([[]]);
   expect(read.rows.map(({ reward }) => reward ?? null)).toEqual([1, 1, 1, null]);
 });
+
+it('shows no spread for a task with one rollout (out33 C5)', async () => {
+  const items = ['one', 'two', 'two'].map((task_id, index) => ({
+    ...{ trajectory_id: `traj_new_${index}`, task_id, status: 'completed', reward: 0.5 },
+  }));
+  const { context } = reading({ ...answers, listTrajectories: () => ({ items }) });
+  const owner = { resource: datasets as Resource, id: 'ds_1', row: { dataset_id: 'ds_1', dataset_name: 'd' } };
+  const read = await readRollouts(owner, context);
+  const text = await joined(rolloutsReport(owner, read, { worst: 0, best: 0 }, context), 'markdown');
+  expect(text).toContain('| one | 1 | 0.500 |  | 0.500 |');
+  expect(text).toContain('| two | 2 | 0.500 | 0.500 0.500 | 0.500 |');
+});
