@@ -174,7 +174,12 @@ export async function set({ args, flags }: CommandInput<'notes set'>, io: Comman
     const notes = new Notes(() => memory, config.preferences.triage);
     const unsaved = notes.say(subjects, change);
     if (unsaved !== undefined) throw new CommandError(`${unsaved}.`, exitCodes.failed);
-    io.note(`${counted(subjects.length, 'note')} by ${clean`${notes.author}`}`);
+    const what = note === undefined ? 'flag' : 'note';
+    io.note(
+      removesOnly
+        ? clean`${counted(subjects.length, what)} by ${notes.author} removed`
+        : clean`${counted(subjects.length, 'note')} by ${notes.author}`,
+    );
     return exitCodes.done;
   });
 }

@@ -321,3 +321,12 @@ it('are printed below their message, and exported with the trajectory on request
     ]),
   );
 });
+
+it('says that a flag or note is removed (out33 C9)', async () => {
+  const cli = cliOn({ baseUrl: 'http://127.0.0.1:9', apiKey: '' });
+  const set = async (...flags: string[]) => (await cli('notes set', ['evr_1', ...flags])).notes.split('\n').at(-1);
+  expect(await set('--flag', 'bad', '--note', 'why')).toMatch(/^1 note by \S+$/);
+  expect(await set('--flag', '')).toMatch(/^1 flag by \S+ removed$/);
+  expect(await set('--flag', '', '--note', 'other')).toMatch(/^1 note by \S+$/);
+  expect(await set('--note', '')).toMatch(/^1 note by \S+ removed$/);
+});
