@@ -144,7 +144,10 @@ function advice(Answered: AnsweredClass, facts: CallFacts, isEnvelope: boolean, 
     case ValidationError:
       if (/^agent(_id|_name)?$/.test(details.param ?? '')) return agentAdvice;
       if (fieldAdvice !== undefined) return fieldAdvice;
-      if (details.param) return clean`Fix ${details.param} and try again.`;
+      if (details.param) {
+        const isNamed = details.words?.split(/\W+/).includes(details.param);
+        return clean`Fix ${isNamed ? 'it' : details.param} and try again.`;
+      }
       return details.operation === undefined
         ? 'Fix the request and try again.'
         : `Check the request to ${facts.method} ${facts.path}, and try again.`;

@@ -313,6 +313,9 @@ describe('the advice at the end of a message', () => {
         'No. This service requires an agent for uploads: set it with --agent, or as agent in the profile.',
       );
     expect(wrong('agents')).toBe('No. Fix agents and try again.');
+    // A message that names it already (out33 C10).
+    const named = { ...said('invalid_request_error', 'validation_error', 'limit').error, message: 'limit: too large' };
+    expect(messageOf(422, { error: named })).toBe('limit: too large. Fix it and try again.');
   });
 
   it('of a temporary failure says when to retry, unless that is done already', () => {

@@ -60,7 +60,7 @@ export function errorLines(error: Error, width: number, { styles, glyphs }: Them
   const style = quiet ? styles.muted : styles.danger;
   const mark = quiet ? glyphs.bullet : glyphs.cross;
   const listed = others.slice(0, room - shown.length);
-  const names = wrapped(param && `field ${param}`);
+  const names = wrapped(param && !error.message.includes(param) && `field ${param}`);
   const named = names.slice(0, room - shown.length - listed.length);
   return [
     ...shown.map((line, index) => style(`${index === 0 ? mark : ' '} ${line}`)),

@@ -73,3 +73,9 @@ it('shows the code of the service next to the request id, not before the message
   expect(narrow).toContain('request req_0123456789');
   expect(narrow).not.toContain('resource_not_found');
 });
+
+it('names a field on a line of its own only if the message does not (out33 C10)', () => {
+  const shown = (message: string) => linesOf(new ServiceError('validation', message, { param: 'base_model_slug' }));
+  expect(shown('No such model. Its owner may know.')).toContain('field base_model_slug');
+  expect(shown('base_model_slug: no such model. Fix it and try again.')).not.toContain('field base_model_slug');
+});
