@@ -346,10 +346,13 @@ async function comparePair(
     gate === undefined || gate.outcome === 'passed' || (gate.outcome === 'undecided' && undecided === 'pass');
   const code = passes && isGraded ? exitCodes.done : exitCodes.failed;
   io.exitUnread?.(code);
-  const named = [
-    ['base', [base.id]],
-    ['new', [fresh.id]],
-  ] as const;
+  const named =
+    base.id === fresh.id
+      ? ([['base and new', [base.id]]] as const)
+      : ([
+          ['base', [base.id]],
+          ['new', [fresh.id]],
+        ] as const);
   const noted = describeNotesOf(named, notesOf([base, fresh]));
   const facts = [
     ...withValue([{ label: 'grader', value: grader }]),

@@ -498,6 +498,9 @@ it('prints flags and notes of compared and pooled runs (out32 C7)', async () => 
   expect(pair.out).toContain('note\tbase: flagged gamed\nnote\tnew: flagged look again · too short\n');
   const { base, new: fresh } = JSON.parse((await cli('compare', ['evr_a1', 'evr_b1', '--json'])).out);
   expect([base.flags, fresh.flags]).toEqual([['gamed'], []]);
+  // Those of a run and itself once (attack36 C).
+  const same = await cli('compare', ['evr_a1', 'evr_a1']);
+  expect(same.out.match(/^note\t.*/gm)).toEqual(['note\tbase and new: flagged gamed']);
   const pools = await cli('compare', ['evr_a1', 'evr_b1', 'evr_b2', '--pool']);
   expect(pools.out).toContain('note\tnew: flagged look again · too short\n');
   const grid = await cli('compare', ['evr_a1', 'evr_b1', 'evr_b2']);
