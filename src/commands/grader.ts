@@ -1,11 +1,14 @@
 /** The grader that the flags of `regrade` and `compare` name. */
 import { readFileSync } from 'node:fs';
 import { errorMessage } from '../base/errors.ts';
-import { type GraderChoice, GraderError, regraderOf } from '../rollouts/regraders.ts';
+import { type Gradable, type Grade, regradeAll } from '../rollouts/regrade.ts';
+import { type GraderChoice, GraderError, type Regrader, regraderOf } from '../rollouts/regraders.ts';
+import { counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { CommandError } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import type { CommandInput } from './table/commands.ts';
+import type { CommandContext } from './with-service.ts';
 
 type GraderFlags = Pick<CommandInput<'regrade'>['flags'], 'with' | 'command' | 'limit' | 'judge' | 'rubric'>;
 
@@ -35,5 +38,25 @@ export function graderIn(flags: GraderFlags, io: CommandIo) {
     return choice && { choice, graderFor: regraderOf(choice) };
   } catch (error) {
     throw error instanceof GraderError ? new CommandError(error.message) : error;
+  }
+}
+
+const progressMs = 10_000;
+
+/** Grades rollouts, and notes from time to time how many are done. @throws as `regradeAll` does */
+export async function regradeNoting(
+  rows: readonly Gradable[],
+  grader: Regrader,
+  context: CommandContext,
+): Promise<readonly Grade[]> {
+  let done = 0;
+  const say = (): void => context.io.note(`Regrading: ${done} of ${counted(rows.length, 'rollout')} so far.`);
+  const timer = setInterval(say, progressMs);
+  try {
+    return await regradeAll(rows, grader, context, ({ length }) => {
+      done = length;
+    });
+  } finally {
+    clearInterval(timer);
   }
 }

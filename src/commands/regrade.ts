@@ -6,7 +6,6 @@ import {
   describeUngraded,
   type Regraded,
   type RegradeSummary,
-  regradeAll,
   regradedColumns,
   regradedInOrder,
   regradeFacts,
@@ -17,7 +16,7 @@ import { counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { rewardRangeOf } from './compare.ts';
 import { CommandError, exitCodes } from './exit.ts';
-import { graderIn } from './grader.ts';
+import { graderIn, regradeNoting } from './grader.ts';
 import type { CommandIo } from './io.ts';
 import { factRows, printRecord, rowsText } from './output.ts';
 import { codeOf, readRollouts } from './rollouts.ts';
@@ -34,7 +33,7 @@ export async function run({ args: [word = ''], flags }: CommandInput<'regrade'>,
     if (problem !== undefined)
       throw new CommandError(`--pass-at takes ${problem}. Other rewards need --reward-range LO..HI.`);
     const { id, ...rollouts } = await readRollouts(named, context);
-    const grades = await regradeAll(rollouts.rows, grader.graderFor(context.service, range), context);
+    const grades = await regradeNoting(rollouts.rows, grader.graderFor(context.service, range), context);
     const { rows: graded, left } = separateGrades(grades);
     const summary = summariseRegrade(graded, { range, passAt: flags.passAt });
     const { passAt } = summary;
