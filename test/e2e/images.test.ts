@@ -69,7 +69,7 @@ describe('an image', () => {
   it('is saved to a file in other terminals', async () => {
     const session = await opened('xterm-256color');
     session.press('V');
-    await session.waitFor('No desktop here.');
+    await session.waitFor('The image is in ');
     expect(session.sent()).not.toMatch(/\u001b_|\u001b\]1337/);
     session.press('q');
     await session.ended;

@@ -91,7 +91,8 @@ export function useOpenImage(): (found: FoundImage) => Promise<void> {
         if (viewer === undefined) {
           toast({
             kind: 'info',
-            text: `${problem ?? 'No desktop here.'} Until the program ends, ${named} is in ${path}`,
+            // The path comes first, because a narrow terminal cuts the end.
+            text: `${capitalised(named)} is in ${path} until the program ends. ${problem ?? 'No desktop here.'}`,
           });
           return;
         }
