@@ -2,10 +2,12 @@
 
 import { useState } from 'react';
 import { capitalised } from '../../../base/capitalised.ts';
+import type { EvalRun } from '../../../contract/evaluations.ts';
 import { passAtProblem, type Range } from '../../../present/statistics/tasks.ts';
 import { chatModelsQuery } from '../../../queries/models.ts';
 import { type GraderChoice, GraderError, localGraders, regraderOf } from '../../../rollouts/regraders.ts';
 import { isComparison, type Regradable, Regrading, regradableLabel } from '../../../rollouts/regrading.ts';
+import { counted, countOf } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useLive } from '../../data/use-live.ts';
@@ -56,8 +58,14 @@ function graderProblem(values: FormValues): string | undefined {
 
 const isPositive = (value: string): boolean => Number.isFinite(Number(value)) && Number(value) > 0;
 
-/** @param hasThreshold whether to ask which rewards pass */
-function fieldsFor(models: readonly string[], range: Range, hasThreshold: boolean): readonly FieldSpec[] {
+/** How many rollouts a judge is asked about, if the record says so: those that failed are left out. */
+function describeRequests(of: Regradable): string {
+  const total = isComparison(of) ? undefined : countOf((of.row as Partial<EvalRun>).total_rollouts);
+  return `The model is asked once for each rollout${total === undefined ? '' : `: at most ${counted(total, 'request')}`}.`;
+}
+
+/** A comparison keeps its own threshold. */
+function fieldsFor(of: Regradable, models: readonly string[], range: Range): readonly FieldSpec[] {
   const [low, high] = range;
   const isOne =
     (...graders: readonly string[]) =>
@@ -106,12 +114,12 @@ function fieldsFor(models: readonly string[], range: Range, hasThreshold: boolea
       : { kind: 'text', name: 'model', label: 'Model', when: isOne(judge), check: required('Name a model') },
     {
       ...{ kind: 'text', name: 'rubric', label: 'Rubric', multiline: true, when: isOne(judge) },
-      help: `Criteria for rewards from ${low} to ${high}. The model is asked once for each rollout.`,
+      help: `Criteria for rewards from ${low} to ${high}. ${describeRequests(of)}`,
       check: required('Enter a rubric'),
     },
     {
       ...{ kind: 'text', name: 'passAt', label: 'Passes with a reward of at least', initial: String(high) },
-      when: () => hasThreshold,
+      when: () => !isComparison(of),
       check: value => {
         const problem = numberProblem(value) ?? passAtProblem(Number(value), range);
         return problem && capitalised(problem);
@@ -164,7 +172,7 @@ export function RegradeWindow(props: RegradeWindowProps) {
 function RegradeForm({ of, models, onClose }: RegradeWindowProps & { readonly models: readonly string[] }) {
   const { compare } = useWorkbench();
   const regrade = useRegrade();
-  const [fields] = useState(() => fieldsFor(models, compare.rewardRange, !isComparison(of)));
+  const [fields] = useState(() => fieldsFor(of, models, compare.rewardRange));
   return (
     <PlainFormWindow
       title={`Regrade ${sanitiseLine(regradableLabel(of))}`}

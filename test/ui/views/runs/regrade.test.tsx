@@ -22,7 +22,7 @@ const rows = Object.entries(tasks).map(([task_id, [, reward]]) => ({
 }));
 const failed = { trajectory_id: 'traj_failed', task_id: 'broken', status: 'failed' };
 const answers = {
-  getEvalRun: () => ({ eval_run_id: 'evr_1', display_name: 'first', status: 'completed' }),
+  getEvalRun: () => ({ eval_run_id: 'evr_1', display_name: 'first', status: 'completed', total_rollouts: 4 }),
   getEvalProgress: () => ({ status: 'completed', total_rollouts: 4 }),
   getTrajectoryRewards: () => ({ trajectory_rewards: rows }),
   listTrajectories: () => ({ items: [...rows, failed], has_more: false, next_cursor: null, dropped: 0 }),
@@ -226,6 +226,7 @@ it('asks a model with a rubric, and names the rollouts it could not grade', asyn
   await stage.type('a model');
   await stage.waitFor('judge-1');
   await stage.press('tab', 'tab');
+  await stage.waitFor(text => flat(text).includes('asked once for each rollout: at most 4 requests')); // out33 B7
   await stage.type('Is it a number?');
   await stage.press('tab', 'enter');
   await stage.waitFor(text => flat(text).includes('regraded 2 of 4 rollouts; failed 1, not graded; not gradable 1'));
