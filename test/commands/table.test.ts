@@ -313,7 +313,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     {
       args: ['first'],
       code: done,
-      out: /^TASK\tN\tMEAN\tSPREAD\tMIN\tMAX\tPASS\n(.+\n){28}$/,
+      out: /^TASK\tN\tMEAN\tMIN\tMAX\tPASS\n(.+\n){28}$/,
       notes: /^28 tasks: 28 of 28 rollouts have a reward\.\npassed \S+ \(reward at least 1\.00\)\.$/,
     },
     asJson(
