@@ -143,6 +143,8 @@ export function trainingCost(
   const rollouts = steps * tasks * samples;
   const limit = numberOf('max_output_tokens_per_step');
   const most = limit === undefined ? '' : `, of at most ${counted(limit, 'token')} a step`;
+  // How many tasks and samples a held-out round has is not an option.
+  const besides = describedOptions(offered, model).has('held_out_every') ? ', without held-out ones' : '';
   const factorText = `${counted(steps, 'step')} x ${counted(tasks, 'task')} x ${counted(samples, 'sample')}`;
-  return `${factorText} = ${rollouts.toLocaleString('en')} rollouts${most}${describeAllTokens(known, rollouts)}; ${describeCost(rollouts, known, unit)}`;
+  return `${factorText} = ${rollouts.toLocaleString('en')} rollouts${besides}${most}${describeAllTokens(known, rollouts)}; ${describeCost(rollouts, known, unit)}`;
 }

@@ -18,6 +18,11 @@ it('multiplies out the work of a training run, with the defaults of the service'
   expect(trainingCost({ num_steps: 1 }, offered)).toMatch(/^1 step x 16 tasks x 16 samples = 256 rollouts/);
 });
 
+it('says that held-out rollouts are not counted, if the service has them (out33 C3)', () => {
+  const options = { ...offered.options, held_out_every: { default: null } };
+  expect(trainingCost({}, { options })).toContain('= 15,360 rollouts, without held-out ones, of at most');
+});
+
 it('estimates tokens from an earlier run, and names it', () => {
   const used = { tokens: { input: undefined, output: 1_180.4 }, step: 60, name: 'words' };
   expect(trainingCost({}, offered, 'm', used)).toContain(
