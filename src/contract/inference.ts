@@ -68,6 +68,8 @@ export const modelMessage = z.looseObject({
   role: textOrJson,
   /** Text or parts, unchanged; see `messageTexts`. */
   content: z.optional(z.unknown()),
+  /** Where some servers put the parts that are images. */
+  images: z.optional(z.unknown()),
   reasoning_content: textOrJson,
   reasoning: textOrJson,
   refusal: textOrJson,
@@ -83,7 +85,8 @@ export interface MessageTexts {
 
 /** Reads content as text or as parts: `text`, `refusal`, `thinking`. */
 export function messageTexts(message: z.output<typeof modelMessage> | null | undefined): MessageTexts {
-  const { content, reasoning_content, reasoning, refusal } = message ?? {};
+  const { content: sent, images, reasoning_content, reasoning, refusal } = message ?? {};
+  const content = Array.isArray(images) ? [sent ?? [], images].flat() : sent;
   const own = { reasoning: reasoning_content || reasoning || '', refusal: refusal || '' };
   if (!Array.isArray(content)) return { content: toText(content) ?? '', ...own };
   const textOf = (kind: keyof MessageTexts): string =>

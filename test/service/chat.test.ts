@@ -213,6 +213,12 @@ describe('an answer, streamed or whole', () => {
       { content: [typed('text', 'see '), { type: 'reference', reference_ids: [3] }] },
       { content: 'see {"type":"reference","reference_ids":[3]}' },
     ],
+    [
+      'images beside its content (out33 B9)',
+      { content: 'see ', images: [{ type: 'image_url', image_url: { url: 'x' } }] },
+      { content: 'see {"type":"image_url","image_url":{"url":"x"}}' },
+    ],
+    ['images alone (out33 B9)', { content: null, images: [typed('text', 'a')] }, { content: 'a' }],
   ];
 
   it.each(messages)('has %s (B13, C17)', async (_, message, said) => {
