@@ -135,7 +135,7 @@ function unknownEntries(id: string, named: Resource | undefined, open: OpenTrail
     if (!trail) return [];
     const [many, one] = resource.names;
     const title = resource === ofForm ? `open ${id}` : `${one} ${id}`;
-    const note = resource === ofForm ? one : 'not seen yet, by this id';
+    const note = resource === ofForm ? one : 'not seen yet';
     return [{ id: `id.${many}.${id}`, title, words: [], note, run: () => open(trail) }];
   });
 }

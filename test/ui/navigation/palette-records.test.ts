@@ -31,7 +31,7 @@ it('says that only the service can know an id that was not seen (out33 B6)', () 
   const notes = paletteOf()
     .entries('suite-441')
     .map(({ note }) => note);
-  expect(new Set(notes)).toEqual(new Set(['not seen yet, by this id']));
+  expect(new Set(notes)).toEqual(new Set(['not seen yet']));
 });
 
 it('offers no record for a single word of letters or for several words (C11)', () => {
