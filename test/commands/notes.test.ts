@@ -87,7 +87,7 @@ it('of two people with the same name are both kept, with their names (A9)', asyn
   await expect.poll(() => Date.now()).toBeGreaterThan(Date.parse(at));
   await elsewhere?.('notes set', ['traj_a1', '--flag', 'gamed', '--note', 'B says gamed']);
   writeFileSync(file, (await elsewhere?.('notes export', []))?.out ?? '');
-  // By default, machines are told apart too.
+  // By default, notes name the machine too.
   const { author } = JSON.parse(readFileSync(file, 'utf8'));
   expect(author).toMatch(/^.+@.+$/);
   expect((await cli?.('notes import', [file]))?.notes.split('\n')).toEqual([

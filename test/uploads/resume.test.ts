@@ -155,7 +155,7 @@ describe('an upload whose id the service has forgotten', () => {
     expect(made(folder)).toHaveLength(1);
   });
 
-  it('is told from a manifest with an unknown name, which is not sent again', async () => {
+  it('is not confused with a manifest with an unknown name, which is not sent again', async () => {
     const folder = folderOf(2);
     const unknown = new ServiceError('not_found', 'There is no runtime rt_1.', {
       status: 404,

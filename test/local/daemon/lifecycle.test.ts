@@ -471,7 +471,7 @@ describe('the lock of the data folder', () => {
 });
 
 describe('a service that does not answer', () => {
-  it('is told from one that is not there', async () => {
+  it('is reported differently from one that does not exist', async () => {
     const hanging = createServer(() => {});
     hanging.listen(0, '127.0.0.1');
     await once(hanging, 'listening');

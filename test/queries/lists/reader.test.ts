@@ -429,7 +429,8 @@ describe('an expired cursor', () => {
 });
 
 describe('concurrent reads', () => {
-  it('take turns and lose no page: a poll while the next page is on its way', async () => {
+  /** A list of 30 rows with its first page read. The others arrive when the functions in `held` are called. */
+  async function withHeldPages() {
     const server = new ListServer(10, 'place');
     server.insertMany(30);
     const held: (() => void)[] = [];
@@ -438,6 +439,11 @@ describe('concurrent reads', () => {
       return query.cursor ? new Promise(resolve => held.push(() => resolve(page))) : page;
     });
     await reader.poll(context);
+    return { server, reader, held };
+  }
+
+  it('take turns and lose no page: a poll while the next page is on its way', async () => {
+    const { server, reader, held } = await withHeldPages();
     const more = reader.readOn();
     await eventually(() => expect(held).toHaveLength(1));
     server.insertMany(2);
@@ -448,14 +454,7 @@ describe('concurrent reads', () => {
   });
 
   it('are merged for the same next page, which all wait for, even while the rest is read', async () => {
-    const server = new ListServer(10, 'place');
-    server.insertMany(30);
-    const held: (() => void)[] = [];
-    const { reader } = readerOf(query => {
-      const page = server.answer(query);
-      return query.cursor ? new Promise(resolve => held.push(() => resolve(page))) : page;
-    });
-    await reader.poll(context);
+    const { reader, held } = await withHeldPages();
     const next = () => reader.readOn().then(() => reader.extent.rows);
     const both = [next(), next()];
     await eventually(() => expect(held).toHaveLength(1));
