@@ -134,8 +134,20 @@ export class Lists {
   countOf(key: readonly unknown[]): ListCount | undefined {
     const hash = hashKey(key);
     this.#shownCounts.add(hash);
-    const orders = [...this.#readers].filter(([, { sameRowsAs }]) => sameRowsAs === hash);
-    return orders.map(([order]) => this.#counts.get(order)).reduce(betterCount, this.#counts.get(hash));
+    return this.#ordersOf(hash)
+      .map(([order]) => this.#counts.get(order))
+      .reduce(betterCount, this.#counts.get(hash));
+  }
+
+  /** A list with the same rows, in any order, that has been read to its end; undefined if there is none. */
+  completeOrderOf<Row>(source: ListSource<Row>): ListSource<Row> | undefined {
+    if (this.of(source).extent.complete) return source;
+    const [, known] = this.#ordersOf(hashKey(source.key)).find(([, { reader }]) => reader.extent.complete) ?? [];
+    return known?.reader.source as ListSource<Row> | undefined;
+  }
+
+  #ordersOf(hash: string): (readonly [string, KnownReader])[] {
+    return [...this.#readers].filter(([, { sameRowsAs }]) => sameRowsAs === hash);
   }
 
   /** Whether the service has refused to sort a list by a field. */

@@ -106,8 +106,8 @@ interface OrderedSource<Row> {
 }
 
 /**
- * Chooses the list to read for an order. The client sorts a complete list. Otherwise the service sorts; once it has
- * refused an order, the client sorts the rows read so far.
+ * Chooses the list to read for an order. The client sorts a complete list, in whatever order it was read. Otherwise the
+ * service sorts; once it has refused an order, the client sorts the rows read so far.
  */
 export function useOrderedSource<Row>(
   source: ListSource<Row>,
@@ -121,12 +121,14 @@ export function useOrderedSource<Row>(
     return inOrder(source, { field, descending }, () => lists.refuseOrder(source.key, field));
   }, [source, field, descending, lists]);
   const plain = lists.of(source);
-  // The unordered list shows whether the service has to sort.
-  const asks = useSyncExternalStore(lists.subscribe, () => {
-    const { rows, complete } = plain.extent;
-    return field !== undefined && rows > 0 && !complete && !lists.refusesOrder(source.key, field);
+  const active = useSyncExternalStore(lists.subscribe, () => {
+    if (field === undefined) return source;
+    const complete = lists.completeOrderOf(source);
+    if (complete) return complete;
+    // The unordered list shows whether the service has to sort.
+    const asks = plain.extent.rows > 0 && !lists.refusesOrder(source.key, field);
+    return (asks && ordered) || source;
   });
-  const active = ordered && asks ? ordered : source;
   return { source: active, query: listQuery(workbench, active), plain: active === source ? undefined : plain.data };
 }
 

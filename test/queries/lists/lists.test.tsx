@@ -122,14 +122,14 @@ describe('a list on screen', () => {
       },
     };
     const lists: PagedList<Row>[] = [];
-    function List({ of }: { of: ListSource<Row> }) {
-      const ordered = useOrderedSource(of, wanted);
+    function List({ of, order }: { of: ListSource<Row>; order: FieldOrder | undefined }) {
+      const ordered = useOrderedSource(of, order);
       lists.push(usePagedList(ordered, useLive(ordered.query, 'focused').data));
       return null;
     }
-    const tree = (of: ListSource<Row>) => (
+    const tree = (of: ListSource<Row>, order = wanted) => (
       <WorkbenchProvider workbench={workbench}>
-        <List of={of} />
+        <List of={of} order={order} />
       </WorkbenchProvider>
     );
     const { rerender, unmount } = render(tree(source));
@@ -147,7 +147,7 @@ describe('a list on screen', () => {
       last,
       sorted,
       unmount,
-      show: (of: ListSource<Row>) => rerender(tree(of)),
+      show: (of: ListSource<Row>, order?: FieldOrder) => rerender(tree(of, order)),
     };
   }
 
@@ -160,6 +160,19 @@ describe('a list on screen', () => {
     await eventually(() => expect(long.last().sortedAs).toBe('service'));
     expect(long.asked.slice(0, 2)).toEqual([undefined, 'value']);
     expect(long.sorted()).toContain('pending');
+  });
+
+  it('is sorted locally once it has been read to its end in any order', async () => {
+    const { source, asked, last, show } = paged(25, byValue);
+    await eventually(() => expect(last().sortedAs).toBe('service'));
+    await last().readRest();
+    await eventually(() => expect(last().sortedAs).toBe('all'));
+    const requests = asked.length;
+    show(source, { field: 'id', descending: true });
+    expect([last().sortedAs, last().rows.length]).toEqual(['all', 25]);
+    last().see(last().rows.slice(-3), true);
+    await last().readOn();
+    expect(asked).toHaveLength(requests);
   });
 
   it('returns the rows of the list that is shown now', async () => {
