@@ -64,11 +64,9 @@ interface Places {
     readonly isUndated?: true;
     /** The task to begin at. */
     readonly at?: string;
-    /** The regrading of this session that gives the rewards, and its grader; by default, the rewards are the stored ones. */
-    readonly regrading?: { readonly id: string; readonly grader: string };
-  };
+  } & ByGrader;
   /** Several evaluation runs; one is the base. */
-  readonly 'compare-many': { readonly runs: readonly NamedRun[]; readonly base: string };
+  readonly 'compare-many': { readonly runs: readonly NamedRun[]; readonly base: string } & ByGrader;
   /** The curves of several training runs. */
   readonly curves: { readonly runs: readonly Pick<NamedRun, 'id' | 'name'>[] };
   /** The tasks in a run, a dataset or a training run; a run may be compared with a base. */
@@ -152,6 +150,11 @@ interface RolloutScope {
   readonly filter?: string | undefined;
   /** The scope's label. */
   readonly label?: string;
+}
+
+interface ByGrader {
+  /** The regrading of this session that gives the rewards, and its grader; by default, the rewards are the stored ones. */
+  readonly regrading?: { readonly id: string; readonly grader: string };
 }
 
 interface OfSides<Side> {

@@ -103,6 +103,7 @@ export type Gradable = GroupRollout & { readonly trajectory_id: string };
  * otherwise once each has been read.
  *
  * @param onGrade called after each rollout with all grades so far
+ * @param kept grades by this grader, by trajectory, which are not made again
  * @throws the signal's reason when it aborts
  * @throws GraderError if the grader can grade no rollout
  */
@@ -111,6 +112,7 @@ export async function regradeAll(
   grader: Regrader,
   context: QueryContext,
   onGrade?: (grades: readonly Grade[]) => void,
+  kept: ReadonlyMap<string, Regraded> = new Map(),
 ): Promise<readonly Grade[]> {
   const grades: Grade[] = [];
   const add = (grade: Grade): void => {
@@ -125,6 +127,8 @@ export async function regradeAll(
   await inParallel(gradable, async row => {
     const { trajectory_id } = row;
     const before = { trajectory_id, task_id: row.task_id ?? undefined, reward: row.reward ?? undefined };
+    const grade = kept.get(trajectory_id);
+    if (grade) return add({ ...grade, ...before });
     try {
       const trajectory = await trajectoryQuery(trajectory_id).read(context);
       const unfinished = unfinishedState(trajectory);

@@ -1,4 +1,5 @@
 /** Graders for existing rollouts: one of the local service's graders, a command, or a model with a rubric. */
+import { statSync } from 'node:fs';
 import { errorCode, errorMessage } from '../base/errors.ts';
 import { isRecord, own } from '../base/own-property.ts';
 import { runProgram } from '../base/run-program.ts';
@@ -53,6 +54,21 @@ export function regraderOf(choice: GraderChoice): (service: Pick<Service, 'chat'
 export function describeGrader(choice: GraderChoice): string {
   if (choice.kind === 'model') return `${choice.model} by a rubric`;
   return choice.kind === 'local' ? choice.words : choice.line;
+}
+
+/** Equal for the same grader. A command is a different one after a file that its line names has changed. */
+export function graderKey(choice: GraderChoice): string {
+  return JSON.stringify([choice, choice.kind === 'command' ? shellWords(choice.line).map(versionOf) : []]);
+}
+
+/** When a file was changed and its size; undefined if the word names no file. */
+function versionOf(word: string): readonly number[] | undefined {
+  try {
+    const { mtimeMs, size } = statSync(word);
+    return [mtimeMs, size];
+  } catch {
+    return undefined;
+  }
 }
 
 /** Names the grader behind the rewards of a comparison. The sentence has no full stop. */

@@ -5,7 +5,7 @@ import { type ComparedRun, comparedRuns } from '../queries/compare.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { comparisonOptions } from '../resources/comparison.ts';
 import { labelOf } from '../resources/define.ts';
-import type { Place } from '../resources/place.ts';
+import type { NamedRun, Place } from '../resources/place.ts';
 import { counted } from '../text/numbers.ts';
 import { type Owner, type OwnRollouts, readRollouts } from './read.ts';
 import {
@@ -18,20 +18,28 @@ import {
   rolloutsIn,
   separateGrades,
 } from './regrade.ts';
-import { describeGrader, type GraderChoice, regraderOf } from './regraders.ts';
+import { describeGrader, type GraderChoice, graderKey, regraderOf } from './regraders.ts';
+
+export type Comparison = Place<'compare' | 'compare-many'>;
 
 /** The owner of rollouts, or the comparison whose runs they belong to. */
-export type Regradable = Owner | Place<'compare'>;
+export type Regradable = Owner | Comparison;
 
-export const isComparison = (of: Regradable): of is Place<'compare'> => 'view' in of;
+export const isComparison = (of: Regradable): of is Comparison => 'view' in of;
 
-export const regradableLabel = (of: Regradable): string =>
-  isComparison(of) ? `${of.base.name} and ${of.new.name}` : labelOf(of.resource, of.row);
+export const runsIn = (of: Comparison): readonly NamedRun[] => (of.view === 'compare' ? [of.base, of.new] : of.runs);
+
+export function regradableLabel(of: Regradable): string {
+  if (!isComparison(of)) return labelOf(of.resource, of.row);
+  return of.view === 'compare' ? `${of.base.name} and ${of.new.name}` : `${of.runs.length} runs`;
+}
 
 export interface RegradingState {
   readonly phase: 'reading' | 'grading' | 'done' | 'stopped' | 'failed';
   /** In order of completion. */
   readonly grades: readonly Grade[];
+  /** How many of them an earlier regrading had made. */
+  readonly kept: number;
   /** The graded rollouts, flips first. */
   readonly rows: readonly Regraded[];
   /** The number of rollouts; 0 before they have been read. */
@@ -46,7 +54,7 @@ export interface RegradingState {
 }
 
 const initialState: RegradingState = {
-  ...{ phase: 'reading', grades: [], rows: [], all: 0, runs: [], notes: [], error: undefined },
+  ...{ phase: 'reading', grades: [], kept: 0, rows: [], all: 0, runs: [], notes: [], error: undefined },
   left: { failed: 0, running: 0 },
 };
 
@@ -56,7 +64,7 @@ async function readGradable(
   context: QueryContext,
 ): Promise<Pick<RegradingState, 'runs' | 'notes'> & { readonly rows: readonly Gradable[] }> {
   if (!isComparison(of)) return { runs: [], ...(await readRollouts(of, context)) };
-  const { items, note, dropped } = await comparedRuns([of.base, of.new]).readPage({ ...context, query: {} });
+  const { items, note, dropped } = await comparedRuns(runsIn(of)).readPage({ ...context, query: {} });
   const unreadable = dropped > 0 ? `${counted(dropped, 'reward')} could not be read: not counted in these means` : '';
   return { runs: items, rows: rolloutsIn(items), notes: [note ?? '', unreadable].filter(Boolean) };
 }
@@ -72,6 +80,12 @@ export function describeProgress(state: RegradingState): string {
   if (phase === 'reading') return 'Reading the rollouts';
   return phase === 'grading' ? `Graded ${rows.length} of ${gradableIn(state)}` : '';
 }
+
+/** How many grades were not made again; empty if none. @param key the key that grades again */
+export const describeKept = ({ phase, kept, rows }: RegradingState, key: string): string =>
+  phase === 'done' && kept > 0
+    ? `${kept} of ${counted(rows.length, 'grade')} kept from before: ${key} grades ${kept === rows.length ? 'again' : 'the others again'}`
+    : '';
 
 /** Why there is no grade. @param state undefined if a different session made the grades, or too many came later */
 export function describeNoGrades(state: RegradingState | undefined): string {
@@ -93,14 +107,25 @@ export class Regrading {
   /** The lowest reward that passes. */
   readonly passAt: number;
   #state = initialState;
+  /** Identifies the grader and the range of rewards, once it grades. */
+  #key = '';
+  readonly #isAnew: boolean;
   #stop = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   readonly #listeners = new Listeners();
 
-  constructor(of: Regradable, grader: GraderChoice, passAt: number) {
+  /** @param isAnew whether to make all grades, even those that are kept */
+  constructor(of: Regradable, grader: GraderChoice, passAt: number, isAnew = false) {
     this.of = of;
     this.grader = grader;
     this.passAt = passAt;
+    this.#isAnew = isAnew;
+  }
+
+  /** The same regrading once more: of the rollouts that lack a grade, or else of all. */
+  again(of = this.of): Regrading {
+    const { phase, rows } = this.#state;
+    return new Regrading(of, this.grader, this.passAt, phase === 'done' && rows.every(({ error }) => !error));
   }
 
   readonly state = (): RegradingState => this.#state;
@@ -111,7 +136,7 @@ export class Regrading {
   }
 
   /** The view of its grades, if it is kept under this id. */
-  place(id: string): Place<'compare' | 'regrade'> {
+  place(id: string): Comparison | Place<'regrade'> {
     const grader = describeGrader(this.grader);
     if (isComparison(this.of)) return { ...this.of, regrading: { id, grader } };
     return { view: 'regrade', id, label: `${regradableLabel(this.of)} by ${grader}` };
@@ -119,8 +144,15 @@ export class Regrading {
 
   readonly stop = (): void => this.#stop.abort(new Error('stopped'));
 
-  /** Reads and grades the rollouts. Never rejects; the state holds the error. */
-  async run(connect: (signal: AbortSignal) => Promise<QueryContext>): Promise<void> {
+  /**
+   * Reads and grades the rollouts. Never rejects; the state holds the error.
+   *
+   * @param earlier the regradings whose grades need not be made again, if the grader is the same
+   */
+  async run(
+    connect: (signal: AbortSignal) => Promise<QueryContext>,
+    earlier: readonly Regrading[] = [],
+  ): Promise<void> {
     const { signal } = this.#stop;
     let grades: readonly Grade[] = [];
     try {
@@ -128,11 +160,17 @@ export class Regrading {
       const { rows, ...own } = await readGradable(this.of, context);
       signal.throwIfAborted();
       this.#set({ phase: 'grading', all: rows.length, notes: own.notes, runs: own.runs });
-      const grader = regraderOf(this.grader)(context.service, comparisonOptions(context.compare).range);
-      await regradeAll(rows, grader, context, soFar => {
+      const { range } = comparisonOptions(context.compare);
+      this.#key = JSON.stringify([graderKey(this.grader), range]);
+      const known = this.#isAnew ? [] : earlier.filter(each => each.#key === this.#key);
+      const made = known.flatMap(({ state }) => state().rows.filter(row => row.new_reward !== undefined));
+      const kept = new Map(made.map(row => [row.trajectory_id, row]));
+      this.#set({ kept: rows.filter(row => kept.has(row.trajectory_id)).length });
+      const onGrade = (soFar: readonly Grade[]): void => {
         grades = soFar;
         this.#timer ??= setTimeout(() => this.#show(grades), notifyEveryMs).unref();
-      });
+      };
+      await regradeAll(rows, regraderOf(this.grader)(context.service, range), context, onGrade, kept);
       this.#show(grades, { phase: 'done' });
     } catch (error) {
       this.#show(grades, signal.aborted ? { phase: 'stopped' } : { phase: 'failed', error: asError(error) });

@@ -1,10 +1,10 @@
 /** Graders of `benchtop regrade`: their input, and the errors that stop them. */
-import { existsSync, mkdtempSync } from 'node:fs';
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { trajectory } from '../../src/contract/trajectories.ts';
-import { commandGrader, graderOf, modelGrader, regraderOf } from '../../src/rollouts/regraders.ts';
+import { commandGrader, graderKey, graderOf, modelGrader, regraderOf } from '../../src/rollouts/regraders.ts';
 import type { Service } from '../../src/service/index.ts';
 import { endlessGrader } from './endless-grader.ts';
 
@@ -21,6 +21,16 @@ function judging(choice: object, asked: string[] = []): Pick<Service, 'chat'> {
   };
   return { chat: { complete } } as unknown as Pick<Service, 'chat'>;
 }
+
+it('are others once the file of their command has changed', () => {
+  const path = join(mkdtempSync(join(tmpdir(), 'benchtop-grader-')), 'grade.py');
+  const key = () => graderKey({ kind: 'command', line: `python3 ${path} '${'x'.repeat(5_000)}'`, seconds: 1 });
+  writeFileSync(path, 'print(1)');
+  const before = key();
+  expect(key()).toBe(before);
+  writeFileSync(path, 'print(0.5)');
+  expect(key()).not.toBe(before);
+});
 
 it('take the expected answer from the grader stored with the rollout, and the last text of the model', async () => {
   const counting = rollout(

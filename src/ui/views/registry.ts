@@ -189,9 +189,13 @@ const beforeCrumb = 'Runs › '.length;
 const betweenRuns = ' vs ';
 const minNameWidth = 10;
 
-/** Both names, if there is room to distinguish them; below a comparison of the stored rewards, only the grader. */
+/** Below a comparison of the stored rewards, only the grader. */
+const graderCrumb = ({ grader }: NonNullable<Place<'compare'>['regrading']>, room: number): string =>
+  truncate(clean`by ${grader}`, room);
+
+/** Both names, if there is room to distinguish them. */
 function comparedCrumb(place: Place<'compare'>, room: number): string | undefined {
-  if (place.regrading) return truncate(clean`by ${place.regrading.grader}`, room);
+  if (place.regrading) return graderCrumb(place.regrading, room);
   const [base, fresh] = [sanitiseLine(place.base.name), sanitiseLine(place.new.name)];
   const each = Math.floor((room - beforeCrumb - betweenRuns.length) / 2);
   if (each < minNameWidth || base === fresh) return undefined;
@@ -256,10 +260,13 @@ export const registry: Registry = {
       ],
     }),
     view('compare-many', 'Comparison', {
-      crumb: ({ runs }) => `${runs.length} runs`,
+      crumb: ({ runs, regrading }, room) => (regrading ? graderCrumb(regrading, room) : `${runs.length} runs`),
       component: lazyView(async () => (await import('./runs/compare-many.tsx')).CompareManyView),
       about: aboutIntervals,
-      commands: [compareCommands.baseline, compareCommands.pool, rolloutCommands.tasks],
+      commands: [
+        ...[compareCommands.baseline, compareCommands.pool, rolloutCommands.tasks],
+        ...[regradeCommands.open, compareCommands.stored, regradeCommands.stop],
+      ],
     }),
     view('curves', 'Curves', {
       crumb: ({ runs }) => `curves of ${runs.length} runs`,

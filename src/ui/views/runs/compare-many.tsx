@@ -3,8 +3,8 @@ import { useMemo } from 'react';
 import { isRunning } from '../../../contract/status.ts';
 import type { NotesById } from '../../../present/notes.ts';
 import { comparisonDefaults } from '../../../present/statistics/comparison.ts';
-import { comparedRuns } from '../../../queries/compare.ts';
-import type { ListSource } from '../../../queries/lists/list-source.ts';
+import { type ComparedRun, comparedRuns } from '../../../queries/compare.ts';
+import { type ListSource, rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
 import { answerEndsQuery } from '../../../resources/answer-ends.ts';
 import { comparability, comparisonOptions } from '../../../resources/comparison.ts';
 import {
@@ -42,6 +42,7 @@ import { compareCommands, rolloutCommands } from '../commands.ts';
 import { ResourceList } from '../list/resource-list.tsx';
 import { comparisonFiles } from '../record/rollout-files.ts';
 import { useNotes } from '../triage/use-triage.tsx';
+import { graderLines, storedTasksReason, useRegraded, useRegradedBindings } from './use-regraded.ts';
 
 /** Each run's letter, flags and verdict, wrapped. */
 function verdictLines(grid: Grid, notes: NotesById, width: number): readonly string[] {
@@ -56,26 +57,42 @@ const describePools = (runs: readonly NamedRun[], keyOf: ReturnType<typeof useKe
   `${runs.length} runs in ${counted(pooledRuns(runs).length, 'group')} that differ only in the seed: ${keyOf(compareCommands.pool)} pools each group`;
 
 /** The list that reads the runs, their comparison with the base, and the tasks on which they differ most. */
-function useGrid({ runs, base }: ViewProps<'compare-many'>['place']) {
+function useGrid(place: ViewProps<'compare-many'>['place']) {
+  const { runs, base, regrading } = place;
   const { compare } = useWorkbench();
-  const source = useMemo(() => comparedRuns(runs), [runs]);
-  const { rows: read } = useList(source, 'visible');
+  const regraded = useRegraded(place);
+  const id = regrading?.id;
+  const source = useMemo(
+    () =>
+      id === undefined
+        ? comparedRuns(runs)
+        : rowsMadeElsewhere<ComparedRun>(['regraded comparison', id], row => row.id),
+    [runs, id],
+  );
+  const listed = useList(source, 'visible');
+  const read = regraded?.runs ?? listed.rows;
   const haveEnded = read.length > 0 && !read.some(run => isRunning(run.read.status));
   const { data: ends } = useLive(answerEndsQuery(runs.map(idsOf)), haveEnded ? 'visible' : 'hidden');
   const grid = useMemo(() => gridOf(read, base, comparisonOptions(compare), ends), [read, base, compare, ends]);
   const { confidence } = grid;
   const columns = useMemo(() => gridColumns(confidence), [confidence]);
   const tasks = useMemo(() => gridTasks(read), [read]);
-  return { source, grid, columns, tasks };
+  // Files of these rows name the grader, too.
+  const rows = useMemo(
+    () => (regrading ? grid.rows.map(row => ({ ...row, grader: regrading.grader })) : grid.rows),
+    [grid, regrading],
+  );
+  return { source, grid, rows, columns, tasks, regraded };
 }
 
 export function CompareManyView({ place }: ViewProps<'compare-many'>) {
-  const { runs, base } = place;
+  const { runs, base, regrading } = place;
   const { navigate, open } = useShell();
   const pane = usePane('main');
   const theme = useTheme();
   const keyOf = useKeyOf();
-  const { source, grid, columns, tasks } = useGrid(place);
+  const { source, grid, rows, columns, tasks, regraded } = useGrid(place);
+  const regradedBindings = useRegradedBindings(place, regraded);
   const baseRun = runs.find(({ id }) => id === base);
   const { note = '' } = comparability(runs);
   const pools = pooledPlace(runs, base);
@@ -86,36 +103,40 @@ export function CompareManyView({ place }: ViewProps<'compare-many'>) {
     describeSameSeed(runs),
   ].filter(Boolean);
   const width = pane.width - 2;
+  const grader = graderLines(regraded, { width, isLow: pane.height < 18 }, theme);
   const verdicts = verdictLines(grid, useNotes(), width);
   return (
     <ResourceList<GridRow>
       name="compared-runs"
       // Only its type differs: `rows` replaces its rows.
       source={source as unknown as ListSource<GridRow>}
-      rows={grid.rows}
+      rows={rows}
+      {...(regraded && { notes: regraded.notes, parts: [{ refresh: regraded.refresh }] })}
       columns={columns}
-      emptyText="None of these runs has a reward"
+      emptyText={regraded?.emptyText ?? 'None of these runs has a reward'}
       open={row => {
         const run = runs.find(({ id }) => id === row.id);
-        return run && baseRun && run !== baseRun ? { view: 'compare', base: baseRun, new: run } : undefined;
+        if (!run || !baseRun || run === baseRun) return undefined;
+        return { view: 'compare', base: baseRun, new: run, ...(regrading && { regrading }) };
       }}
       facts={gridFacts}
       opens={[
         {
           command: rolloutCommands.tasks,
           place: ({ id, name, pool }) =>
-            pool || baseRun?.pool
+            pool || baseRun?.pool || regrading
               ? undefined
               : {
                   ...{ view: 'tasks', scope: { run: id }, label: name },
                   ...(baseRun && baseRun.id !== id && { base: baseRun }),
                 },
-          why: pooledReason,
+          why: regrading ? storedTasksReason : pooledReason,
         },
       ]}
       refOf={({ name }) => ({ label: name })}
-      header={words.flatMap(line => wrap(line, width)).map(line => theme.styles.muted(line))}
-      files={() => comparisonFiles(runs, base)}
+      header={[...grader, ...words.flatMap(line => wrap(line, width)).map(line => theme.styles.muted(line))]}
+      // A report has the stored rewards.
+      files={() => (regraded ? [] : comparisonFiles(runs, base))}
       footer={height => [
         ...firstLines(verdicts, height),
         '',
@@ -127,6 +148,7 @@ export function CompareManyView({ place }: ViewProps<'compare-many'>) {
           why: poolingProblem(runs),
           run: () => pools && open(pools),
         },
+        ...regradedBindings,
       ]}
       actions={([row]) => [
         {

@@ -34,13 +34,9 @@ import { recordPlace } from '../../../resources/define.ts';
 import type { NamedRun, Place } from '../../../resources/place.ts';
 import { idsOf, pooledReason, poolingProblem } from '../../../resources/pools.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
-import { describeGraded, regradedRuns } from '../../../rollouts/regrade.ts';
-import { describeRewardsBy } from '../../../rollouts/regraders.ts';
-import { describeNoGrades, describeProgress, isUnderWay, Regrading } from '../../../rollouts/regrading.ts';
 import { difference } from '../../../text/numbers.ts';
-import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
-import { firstLines, wrap } from '../../../text/wrap.ts';
+import { wrap } from '../../../text/wrap.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
@@ -50,18 +46,13 @@ import { useWorkbench } from '../../data/workbench.tsx';
 import { useKeyOf } from '../../keys/router.tsx';
 import type { StyleName, Theme } from '../../widgets/theme/theme.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
-import { compareCommands, regradeCommands, rolloutCommands, sideCommands } from '../commands.ts';
+import { compareCommands, rolloutCommands, sideCommands } from '../commands.ts';
 import { ResourceList } from '../list/resource-list.tsx';
 import { comparisonFiles } from '../record/rollout-files.ts';
 import { pairOfTwins } from '../tasks/rollout-bindings.ts';
 import { useNotes } from '../triage/use-triage.tsx';
 import { comparedHeads, comparedNames, type HeadRoom, headIndent } from './compared-heads.ts';
-import { useRegrade } from './regrade-window.tsx';
-import { useRegrading } from './regradings.ts';
-import { useRegradeForm } from './use-regrade-binding.tsx';
-
-/** Maximum lines for the grader, and for its error. */
-const maxGraderLines = 3;
+import { graderLines, storedTasksReason, useRegraded, useRegradedBindings } from './use-regraded.ts';
 
 const worstFirst = { column: 'difference', descending: false } as const;
 
@@ -91,36 +82,6 @@ function rolloutPlace(
 const runFacts = (side: Side, run: NamedRun): readonly Fact[] =>
   idsOf(run).map(id => ({ ...referenceFact(side, 'runs', id), ...(!run.pool && { value: run.name }) }));
 
-/** The tasks of both runs by another grader, as far as it has graded them; none before it has ended. */
-function useRegraded(place: ViewProps<'compare'>['place']) {
-  const { base, new: fresh, regrading: shown } = place;
-  const again = useRegrade();
-  const { regrading, state, stop } = useRegrading(shown?.id);
-  const regraded = useMemo(() => (state && !isUnderWay(state) ? regradedRuns(state.runs, state.grades) : []), [state]);
-  const tasks = useMemo(() => {
-    const [before, after] = [base, fresh].map(({ id }) => regraded.find(({ run }) => run.id === id)?.run.read);
-    // Files of these rows name the grader, too.
-    const graded = before && after ? compareTasks(before, after) : [];
-    return graded.map(task => ({ ...task, grader: shown?.grader }));
-  }, [regraded, base, fresh, shown?.grader]);
-  const grades = useMemo(() => new Map(state?.rows.map(row => [row.trajectory_id, row])), [state]);
-  if (!shown) return undefined;
-  return {
-    tasks,
-    stop,
-    words: [describeRewardsBy(shown.grader), state ? describeProgress(state) : '', state?.error?.message ?? ''],
-    emptyText: state && isUnderWay(state) ? 'The tasks follow when all is graded' : describeNoGrades(state),
-    notes: [...(state?.notes ?? []), ...regraded.flatMap(({ isWhole, words }) => (isWhole ? [] : words))],
-    gradedAs: (id: string | undefined) => {
-      const row = grades.get(id ?? '');
-      return row ? describeGraded(row) : 'Not regraded';
-    },
-    refresh: () => {
-      if (regrading && !regrading.isRunning) again(new Regrading(place, regrading.grader, regrading.passAt), true);
-    },
-  };
-}
-
 const notGraded = (): undefined => undefined;
 
 /** The tasks of both runs, and their comparison. */
@@ -128,6 +89,13 @@ function useComparison(place: ViewProps<'compare'>['place']) {
   const { base, new: fresh, regrading } = place;
   const { compare } = useWorkbench();
   const regraded = useRegraded(place);
+  const graded = regraded?.runs;
+  const tasks = useMemo(() => {
+    if (!graded) return undefined;
+    const [before, after] = [base, fresh].map(({ id }) => graded.find(run => run.id === id)?.read);
+    // Files of these rows name the grader, too.
+    return (before && after ? compareTasks(before, after) : []).map(task => ({ ...task, grader: regrading?.grader }));
+  }, [graded, base, fresh, regrading?.grader]);
   const id = regrading?.id;
   const source = useMemo(
     () =>
@@ -137,7 +105,7 @@ function useComparison(place: ViewProps<'compare'>['place']) {
     [base, fresh, id],
   );
   const listed = useList(source, 'visible');
-  const rows = regraded?.tasks ?? listed.rows;
+  const rows = tasks ?? listed.rows;
   const isSame = base.id === fresh.id;
   const [first] = rows;
   const hasEnded = first && !sides.some(side => isRunning(first.runs[side].status));
@@ -155,11 +123,10 @@ export function CompareView({ place }: ViewProps<'compare'>) {
   const pane = usePane('main');
   const theme = useTheme();
   const keyOf = useKeyOf();
-  const openForm = useRegradeForm();
   const { source, rows, loaded, compared, regraded } = useComparison(place);
+  const regradedBindings = useRegradedBindings(place, regraded);
   const names = comparedNames(place);
   const swapped = { view: 'compare', base: fresh, new: base, ...(regrading && { regrading }) } as const;
-  const { regrading: _, ...stored } = place;
   const runNames = { base: base.name, new: fresh.name };
   const room = { width: pane.width - 2, isLow: pane.height < 18 };
   const heads = loaded ? comparisonLines(compared, names, room, theme, rows[0]?.runs) : [];
@@ -174,19 +141,8 @@ export function CompareView({ place }: ViewProps<'compare'>) {
     ...warnings.map(line => theme.styles.warning(`${headIndent}${line}`)),
     ...(isUndated ? [theme.styles.muted(truncate(undated, room.width))] : []),
   ].filter(() => loaded);
-  const grader = (regraded?.words ?? []).flatMap(text => {
-    const words = sanitiseLine(text);
-    if (words === '') return [];
-    // The verdict must stay in sight below a long command.
-    return room.isLow ? truncate(words, room.width) : firstLines(wrap(words, room.width), maxGraderLines);
-  });
-  const lines = [...grader.map(theme.styles.warning), ...heads, ...notes];
+  const lines = [...graderLines(regraded, room, theme), ...heads, ...notes];
   const { gradedAs = notGraded } = regraded ?? {};
-  const toStored = (): void => {
-    navigate({ kind: 'leave' });
-    // The sides may have been swapped.
-    navigate({ kind: 'replace', place: stored });
-  };
   return (
     <ResourceList<ComparedTask>
       name="compared"
@@ -216,13 +172,11 @@ export function CompareView({ place }: ViewProps<'compare'>) {
           command: compareCommands.swap,
           run: () => navigate({ kind: 'replace', place: swapped }),
         },
-        ...(regraded
-          ? [regraded.stop, { command: compareCommands.stored, run: toStored }]
-          : [{ command: regradeCommands.open, run: () => openForm(place) }]),
+        ...regradedBindings,
         {
           command: rolloutCommands.tasks,
           run: () => open({ view: 'tasks', scope: { run: fresh.id }, label: fresh.name, base }),
-          ...(regraded && { why: 'The tasks have the stored rewards' }),
+          ...(regraded && { why: storedTasksReason }),
           ...((base.pool ?? fresh.pool) && { why: pooledReason }),
         },
       ]}

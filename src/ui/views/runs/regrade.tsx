@@ -14,11 +14,11 @@ import {
   summariseRegrade,
 } from '../../../rollouts/regrade.ts';
 import {
+  describeKept,
   describeNoGrades,
   describeProgress,
   gradableIn,
   isUnderWay,
-  Regrading,
   type RegradingState,
 } from '../../../rollouts/regrading.ts';
 import { difference, reward } from '../../../text/numbers.ts';
@@ -28,6 +28,8 @@ import { wrap } from '../../../text/wrap.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { usePane } from '../../app/view.tsx';
 import { useWorkbench } from '../../data/workbench.tsx';
+import { recordCommands } from '../../keys/general.ts';
+import { useKeyOf } from '../../keys/router.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import type { PreviewProps } from '../list/list-props.ts';
 import { ResourceList } from '../list/resource-list.tsx';
@@ -49,6 +51,7 @@ export function RegradeView({ place: { id, label } }: ViewProps<'regrade'>) {
   const again = useRegrade();
   const triage = useTriage();
   const filesOf = useRolloutFiles();
+  const keyOf = useKeyOf();
   const { rows, notes, error } = state ?? unknownState;
   const passAt = regrading?.passAt ?? range[1];
   const [source] = useState(() => rowsMadeElsewhere<Regraded>(['regrade', id], row => row.trajectory_id));
@@ -58,7 +61,7 @@ export function RegradeView({ place: { id, label } }: ViewProps<'regrade'>) {
   );
   const width = pane.width - 2;
   const refresh = () => {
-    if (regrading && !regrading.isRunning) again(new Regrading(regrading.of, regrading.grader, passAt), true);
+    if (regrading && !regrading.isRunning) again(regrading.again(), true);
   };
   return (
     <ResourceList<Regraded>
@@ -83,9 +86,10 @@ export function RegradeView({ place: { id, label } }: ViewProps<'regrade'>) {
       header={[
         styles.title(truncate(sanitiseLine(label ?? ''), width)),
         ...(error ? wrap(sanitiseLine(error.message), width).map(styles.danger) : []),
-        ...(state ? [describeProgress(state), ...summaryLines(facts)] : []).flatMap(line =>
-          line === '' ? [] : wrap(line, width),
-        ),
+        ...(state
+          ? [describeProgress(state), describeKept(state, keyOf(recordCommands.refresh)), ...summaryLines(facts)]
+          : []
+        ).flatMap(line => (line === '' ? [] : wrap(line, width))),
         '',
       ]}
     />

@@ -31,6 +31,7 @@ export function useRegrading(id: string | undefined) {
 export function startRegrading(workbench: Workbench, regrading: Regrading): string {
   const id = randomUUID();
   const all = regradingsOf(workbench);
+  const earlier = [...all.values()];
   all.set(id, regrading);
   for (const [oldest, { isRunning }] of all) {
     if (all.size <= maxKept) break;
@@ -41,6 +42,6 @@ export function startRegrading(workbench: Workbench, regrading: Regrading): stri
     stop: regrading.stop,
   });
   const connect = async (signal: AbortSignal) => workbench.contextFor((await workbench.service()).background, signal);
-  void regrading.run(connect).finally(() => workbench.unfinished.delete(id));
+  void regrading.run(connect, earlier).finally(() => workbench.unfinished.delete(id));
   return id;
 }

@@ -5,6 +5,7 @@ import { poolingProblem } from '../../../../src/resources/pools.ts';
 import { crumbOf, defineView } from '../../../../src/ui/app/registry.ts';
 import { registry } from '../../../../src/ui/views/registry.ts';
 import { CompareView } from '../../../../src/ui/views/runs/compare.tsx';
+import { CompareManyView } from '../../../../src/ui/views/runs/compare-many.tsx';
 import { PairView } from '../../../../src/ui/views/trajectories/pair.tsx';
 import { TrajectoryView } from '../../../../src/ui/views/trajectories/trajectory.tsx';
 import { fakeService } from '../../../service/fake-service.ts';
@@ -12,7 +13,11 @@ import { noTerminal, openViewOnStage, type StageOptions } from '../../stage.tsx'
 
 const tasks = Array.from({ length: 12 }, (_, index) => `t${index}`);
 /** The stored reward and the answer of every rollout of a run. */
-const runs: Readonly<Record<string, readonly [reward: number, answer: string]>> = { old: [1, 'no'], new: [0, 'yes'] };
+const runs: Readonly<Record<string, readonly [reward: number, answer: string]>> = {
+  old: [1, 'no'],
+  new: [0, 'yes'],
+  third: [0, 'no'],
+};
 const states: Readonly<Record<string, string>> = { traj_new_t1: 'failed' };
 const statusOf = (id: unknown) => states[String(id)] ?? 'completed';
 const answers = {
@@ -195,6 +200,86 @@ it('says that the rewards of rollouts and files are not the stored ones', async 
   await stage.press('enter');
   await stage.waitFor(text => text.includes('in after (new)'));
   expect(stage.text()).toContain('Not regraded');
+});
+
+it.each([
+  [120, 40],
+  [80, 24],
+  [60, 15],
+])('%sx%s: regrades three runs, opens two of them by the same grader, and leads back', async (columns, rows) => {
+  const service = fakeService(answers);
+  const stage = openViewOnStage(CompareManyView, {
+    place: {
+      ...{ view: 'compare-many', base: 'old' },
+      runs: ['old', 'new', 'third'].map(id => ({ id, name: `run ${id}`, bench_id: 'b' })),
+    },
+    service: async () => service,
+    others: [
+      defineView<'compare-many'>({
+        id: 'compare-many',
+        title: 'C',
+        component: CompareManyView,
+        commands: [],
+        general: [],
+      }),
+      defineView<'compare'>({ id: 'compare', title: 'C', component: CompareView, commands: [], general: [] }),
+    ],
+    ...{ columns, rows },
+  });
+  await stage.waitFor(text => /run new .*worse/.test(text));
+  await stage.press('R');
+  await stage.waitFor('Regrade 3 runs');
+  await stage.press('right', 'tab');
+  await stage.type('yes');
+  await stage.press('enter');
+  await stage.waitFor(text => flat(text).includes('Rewards by the grader contains yes'));
+  await stage.waitFor(text => /run new .*better/.test(text));
+  expect(flat(stage.text())).toMatch(/run new B? ?1\.00/);
+  await stage.press('g', 'j');
+  await stage.press('enter');
+  await stage.waitFor(text => text.includes('The new run is better'));
+  expect(flat(stage.text())).toContain('Rewards by the grader contains yes');
+  // Back to the stored rewards of the two, below which are the three regraded ones.
+  await stage.press('R');
+  await stage.waitFor(text => text.includes('The new run is worse'));
+  await stage.press('esc');
+  await stage.waitFor(text => /run new .*better/.test(text));
+  await stage.press('R');
+  await stage.waitFor(text => /run new .*worse/.test(text));
+  expect(stage.text()).not.toContain('Rewards by the grader');
+});
+
+it('keeps the grades that a stopped regrading made', async () => {
+  const graded: string[] = [];
+  const held = Promise.withResolvers<never>();
+  let isHeld = true;
+  const getTrajectory: typeof answers.getTrajectory = input => {
+    const id = String(input.params.trajectory_id);
+    if (isHeld && /new_t\d$/.test(id)) return held.promise as never;
+    graded.push(id);
+    return answers.getTrajectory(input);
+  };
+  const stage = openComparison({ columns: 80, rows: 24 }, { getTrajectory });
+  await stage.waitFor('▸ t0');
+  await regradeBy(stage, 'yes');
+  await stage.waitFor(text => /Graded 1\d of 24/.test(text));
+  await stage.press('esc');
+  held.reject(new Error('stopped'));
+  await stage.waitFor(text => flat(text).includes('stopped before'));
+  const before = graded.length;
+  isHeld = false;
+  // Leaving it discards nothing.
+  await stage.press('esc');
+  await stage.waitFor(text => text.includes('The new run is worse'));
+  await regradeBy(stage, 'yes');
+  await stage.waitFor(text => flat(text).includes('grades kept from before: r grades the others again'));
+  expect(new Set(graded).size).toBe(graded.length);
+  expect(graded.length).toBe(24);
+  expect(before).toBeLessThan(24);
+  // Once all are graded, the key grades all of them.
+  await stage.press('r');
+  await stage.waitFor(text => !flat(text).includes('kept from before') && text.includes('The new run is better'));
+  expect(graded.length).toBeGreaterThan(24);
 });
 
 it('says why a comparison of pools cannot be pooled', () => {
