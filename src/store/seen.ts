@@ -4,31 +4,6 @@ import { isRecord } from '../base/own-property.ts';
 import { isSameStatus } from '../text/status-spelling.ts';
 import { jsonIn, type Row, type Tables } from './tables.ts';
 
-/** An observation of a resource. Missing fields keep their remembered values. */
-export interface SeenResource {
-  readonly kind: string;
-  readonly id: string;
-  readonly label?: string | null | undefined;
-  readonly status?: string | null | undefined;
-  /** Its parent's id, e.g. a run's benchmark. */
-  readonly parent?: string | null | undefined;
-  /** The service's record, or the part to remember. */
-  readonly record?: Readonly<Record<string, unknown>> | undefined;
-  /** The certainty of its mean; remembered once it is final. */
-  readonly certainty?: SeenCertainty | undefined;
-  /** How it differs from its benchmark's baseline. */
-  readonly difference?: object | undefined;
-  /** Its held-out means. */
-  readonly measured?: object | null | undefined;
-  /** See `RememberedResource`. */
-  readonly heldOut?: object | undefined;
-  readonly beganAt?: number | null | undefined;
-  /** See `RememberedResource`. */
-  readonly restart?: SeenRestart | undefined;
-  /** True if this program has just started it. */
-  readonly isStart?: boolean;
-}
-
 /** The certainty of a run's mean. Only the queries know its other fields. */
 interface SeenCertainty {
   readonly isFinal: boolean;
@@ -46,6 +21,7 @@ export interface RememberedResource {
   readonly id: string;
   readonly label: string;
   readonly status: string | undefined;
+  /** Its parent's id, e.g. a run's benchmark. */
   readonly parent: string | undefined;
   readonly record: Readonly<Record<string, unknown>>;
   /** The final certainty of its mean. */
@@ -68,6 +44,24 @@ export interface RememberedResource {
   readonly beganAt?: number | null | undefined;
   /** Its last restart. The run may have recovered since. */
   readonly restart?: SeenRestart | undefined;
+}
+
+/** An observation of a resource. Missing fields keep their remembered values. */
+export interface SeenResource
+  extends Pick<RememberedResource, 'kind' | 'id'>,
+    Partial<Pick<RememberedResource, 'beganAt' | 'restart'>> {
+  readonly label?: string | null | undefined;
+  readonly status?: string | null | undefined;
+  readonly parent?: string | null | undefined;
+  /** The service's record, or the part to remember. */
+  readonly record?: RememberedResource['record'] | undefined;
+  /** Remembered once it is final. */
+  readonly certainty?: SeenCertainty | undefined;
+  readonly difference?: object | undefined;
+  readonly measured?: object | null | undefined;
+  readonly heldOut?: object | undefined;
+  /** True if this program has just started it. */
+  readonly isStart?: boolean;
 }
 
 /**

@@ -47,25 +47,29 @@ interface StartRecord {
   warnings: string;
 }
 
-export interface EvalRunRow extends Record<string, unknown>, StartRecord {
-  eval_run_id: string;
+/** What evaluations and training runs have in common. */
+interface RunRow extends Record<string, unknown>, StartRecord {
   organization_id: string;
   bench_id: string;
   pipeline_run_id: string;
-  execution_id: string;
   display_name: string;
   base_model_slug: string;
   parent_checkpoint_id: string | null;
+  failure: string | null;
+  created_at: string;
+  updated_at: string;
+  completed_at: string | null;
+}
+
+export interface EvalRunRow extends RunRow {
+  eval_run_id: string;
+  execution_id: string;
   training_run_id: string | null;
   step: number | null;
   split: string;
   status: string;
   reward_mean: number | null;
   total_rollouts: number;
-  failure: string | null;
-  created_at: string;
-  updated_at: string;
-  completed_at: string | null;
 }
 
 export interface TrajectoryRow extends Record<string, unknown> {
@@ -123,21 +127,11 @@ export interface SecretRow extends Record<string, string | number> {
   updated_at: string;
 }
 
-export interface TrainingRunRow extends Record<string, unknown>, StartRecord {
+export interface TrainingRunRow extends RunRow {
   training_run_id: string;
-  organization_id: string;
-  bench_id: string;
-  pipeline_run_id: string;
-  display_name: string;
-  base_model_slug: string;
-  parent_checkpoint_id: string | null;
   status: TrainingStatus;
   total_steps: number | null;
   created_by: string;
-  failure: string | null;
-  created_at: string;
-  updated_at: string;
-  completed_at: string | null;
 }
 
 export interface CheckpointRow extends Record<string, unknown> {

@@ -21,60 +21,18 @@ export interface RolloutEnds {
   readonly isFinal: boolean;
 }
 
-/** A response's data on one resource. Missing fields are unknown. */
-export interface Observation {
-  readonly kind: string;
-  readonly id: string;
-  readonly label?: string | null | undefined;
-  readonly status?: string | null | undefined;
-  /** How much of `total` is complete. */
-  readonly done?: number | null | undefined;
-  readonly total?: number | null | undefined;
-  /** The mean reward, so far or final. */
-  readonly mean?: number | null | undefined;
-  /** The number of rewards behind the mean. */
-  readonly graded?: number | null | undefined;
-  /** The certainty of an evaluation's mean, if its rewards have been read. */
-  readonly certainty?: Certainty | undefined;
-  /** An evaluation's difference from the baseline, if the rewards of both have been read. */
-  readonly difference?: RunDifference | undefined;
-  /** The number of failed rollouts, according to the progress. */
-  readonly failed?: number | null | undefined;
-  /** How the rollouts ended, read from their list if the progress does not report it. */
-  readonly ends?: RolloutEnds | undefined;
-  /** The newest and the best held-out mean; null if the curve was read and has none. */
-  readonly measured?: HeldOutMeans | null | undefined;
-  /** The number of steps between held-out rounds, from the run's options. */
-  readonly roundSteps?: number | null | undefined;
-  /** A run's held-out rounds after its last mean, in which every rollout failed. */
-  readonly failedRounds?: FailedRounds | undefined;
-  /** When its newest checkpoints were saved, oldest first. */
-  readonly checkpoints?: readonly ProgressPoint[] | undefined;
-  /** The values of its curve, oldest first; undefined for a step without a value. */
-  readonly curve?: readonly (number | undefined)[] | undefined;
-  /** When it began, as the service writes it. */
-  readonly startedAt?: string | null | undefined;
-  /** When it ended, as the service writes it. */
-  readonly endTime?: string | null | undefined;
-  /** Why it failed, in the service's words. */
-  readonly reason?: string | null | undefined;
-  /** Why its work is waiting, in the service's words; null if it is not. */
-  readonly waits?: string | null | undefined;
-  /** Its parent's id, e.g. a run's benchmark. */
-  readonly parent?: string | null | undefined;
-  /** The record as the service sent it, if the response contains it; saved between sessions. */
-  readonly record?: Readonly<Record<string, unknown>> | undefined;
-}
-
 /** The known state of one resource. The object is replaced only when something changes. */
 export interface KnownResource {
   readonly kind: string;
   readonly id: string;
   readonly label: string;
   readonly status: string | undefined;
+  /** How much of `total` is complete. */
   readonly done: number | undefined;
   readonly total: number | undefined;
+  /** The mean reward, so far or final. */
   readonly mean: number | undefined;
+  /** The number of rewards behind the mean. */
   readonly graded: number | undefined;
   /** The certainty of an evaluation's mean, as of the last read of its rewards. */
   readonly certainty: Certainty | undefined;
@@ -88,11 +46,15 @@ export interface KnownResource {
   readonly gradedAt: number | undefined;
   /** The newest and the best held-out mean; null for none, undefined if its curve has not been read. */
   readonly measured: HeldOutMeans | null | undefined;
+  /** The number of steps between held-out rounds, from the run's options. */
   readonly roundSteps: number | undefined;
+  /** A run's held-out rounds after its last mean, in which every rollout failed. */
   readonly failedRounds: FailedRounds | undefined;
   /** When its newest checkpoints were saved, oldest first; undefined if they have not been read. */
   readonly checkpoints: readonly ProgressPoint[] | undefined;
+  /** The values of its curve, oldest first; undefined for a step without a value. */
   readonly curve: readonly (number | undefined)[];
+  /** When it began and ended, as the service writes it. */
   readonly startedAt: string | undefined;
   readonly endTime: string | undefined;
   /**
@@ -102,7 +64,7 @@ export interface KnownResource {
   readonly beganAt: number | null | undefined;
   /** Why it failed, in the service's words. */
   readonly reason: string | undefined;
-  /** Why its work is waiting, in the service's words. */
+  /** Why its work is waiting, in the service's words. An observation of null says that it is not. */
   readonly waits: string | undefined;
   /** Its parent's id, e.g. a run's benchmark. */
   readonly parent: string | undefined;
@@ -120,6 +82,20 @@ export interface KnownResource {
 }
 
 export type ResourceKey = Pick<KnownResource, 'kind' | 'id'>;
+
+type Reported =
+  | ('label' | 'status' | 'done' | 'total' | 'mean' | 'graded' | 'failed' | 'roundSteps')
+  | ('startedAt' | 'endTime' | 'reason' | 'waits' | 'parent');
+/** Read by queries of their own. */
+type Measured = 'certainty' | 'difference' | 'ends' | 'measured' | 'failedRounds' | 'checkpoints' | 'curve';
+
+/** A response's data on one resource. Missing fields are unknown. */
+export type Observation = ResourceKey & {
+  readonly [Name in Reported]?: KnownResource[Name] | null | undefined;
+} & { readonly [Name in Measured]?: KnownResource[Name] | undefined } & {
+  /** The record as the service sent it, if the response contains it; saved between sessions. */
+  readonly record?: Readonly<Record<string, unknown>> | undefined;
+};
 
 /** The key for a resource in a map. */
 export const keyOf = ({ kind, id }: ResourceKey): string => `${kind} ${id}`;
