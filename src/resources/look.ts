@@ -18,14 +18,35 @@ import { resourceOfKind } from './catalogue.ts';
 import { describeBest, describeFailedRounds, describeHeldOut } from './describe-held-out.ts';
 import { heldOutFields } from './held-out-fields.ts';
 
-/** Reads a query without a cache, and remembers its observations. @throws ServiceError */
-export async function observeOnce(query: AnyQuery, context: QueryContext): Promise<Observation | undefined> {
+/** An observation, and whether it is remembered, so that it may be out of date. */
+interface Read {
+  readonly observation: Observation;
+  readonly isPast: boolean;
+}
+
+/** Reads a query without a cache. @throws ServiceError */
+async function readOnce(query: AnyQuery, context: QueryContext): Promise<Read | undefined> {
   const data = await readShared(query, context);
   const observation = query.observes?.(data as never);
-  // A remembered state may be out of date.
+  if (!observation) return undefined;
   const isPast = typeof data === 'object' && data !== null && rememberedAt(data) !== undefined;
-  if (observation && !isPast) rememberObserved(context.memory, [observation]);
-  return observation && isPast && isRunning(observation.status) ? { ...observation, status: undefined } : observation;
+  return {
+    observation: isPast && isRunning(observation.status) ? { ...observation, status: undefined } : observation,
+    isPast,
+  };
+}
+
+const remember = (reads: readonly Read[], { memory }: QueryContext): void =>
+  rememberObserved(
+    memory,
+    reads.filter(({ isPast }) => !isPast).map(({ observation }) => observation),
+  );
+
+/** Reads a query without a cache, and remembers its observation. @throws ServiceError */
+export async function observeOnce(query: AnyQuery, context: QueryContext): Promise<Observation | undefined> {
+  const read = await readOnce(query, context);
+  if (read) remember([read], context);
+  return read?.observation;
 }
 
 /** A resource's state, as commands report it. */
@@ -58,25 +79,34 @@ export async function lookAt(ref: ResourceRef, context: QueryContext): Promise<C
   const readAt = Date.now();
   let refusal: unknown;
   const unreadable: ResponseError[] = [];
-  const answers = await Promise.all(
-    [...reads.values()].map(async query => {
-      try {
-        return await observeOnce(query, context);
-      } catch (error) {
-        if (mayLackPath(error)) refusal = error;
-        else if (error instanceof ResponseError) unreadable.push(error);
-        else if (!isNotOffered(error)) throw error;
-        return undefined;
-      }
-    }),
-  );
+  const found: (Read | undefined)[] = [];
+  /** The reads so far: once one of them says the end, what others say of the time before it does not count. */
+  const consistent = (): readonly Read[] => {
+    const all = found.filter(read => read !== undefined);
+    const isOver = endsForGood === true && all.some(({ observation }) => hasEnded(observation.status));
+    const takesBack = ({ observation }: Read): boolean => isOver && isRunning(observation.status);
+    return all.map(read => (takesBack(read) ? { ...read, observation: beforeEnd(read.observation) } : read));
+  };
+  try {
+    await Promise.all(
+      [...reads.values()].map(async (query, index) => {
+        try {
+          found[index] = await readOnce(query, context);
+        } catch (error) {
+          if (mayLackPath(error)) refusal = error;
+          else if (error instanceof ResponseError) unreadable.push(error);
+          else if (!isNotOffered(error)) throw error;
+        }
+      }),
+    );
+  } finally {
+    remember(consistent(), context);
+  }
+  const current = consistent().map(({ observation }) => observation);
   // If another read succeeded, the resource exists.
-  if (refusal !== undefined && answers.every(answer => answer === undefined)) throw refusal;
-  const observations = answers.filter(answer => answer !== undefined);
+  if (refusal !== undefined && current.length === 0) throw refusal;
   const [first] = unreadable;
-  if (first && !observations.some(answer => answer.status != null)) throw first;
-  const isOver = endsForGood === true && observations.some(answer => hasEnded(answer.status));
-  const current = observations.map(answer => (isOver && isRunning(answer.status) ? beforeEnd(answer) : answer));
+  if (first && !current.some(({ status: said }) => said != null)) throw first;
   const known = withLateMeans(knownResource(ref, current), readAt);
   const { measured, failedRounds } = known;
   const { last, best } = measured ?? {};
