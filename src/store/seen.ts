@@ -143,8 +143,16 @@ function gradedAtOf(old: RememberedResource | undefined, record: object, seenAt:
   return old?.record['reward_count'] === count ? (old.gradedAt ?? old.seenAt) : seenAt;
 }
 
+/** What the response to a start adds, if another response was faster: that one is newer. */
+function withoutOldStatus(old: RememberedResource | undefined, seen: SeenResource): SeenResource {
+  if (!seen.isStart || old?.status === undefined) return seen;
+  const known = Object.entries(old.record).filter(([, value]) => value != null);
+  return { ...seen, status: undefined, record: { ...seen.record, ...Object.fromEntries(known) } };
+}
+
 /** Merges an observation into the remembered record. */
-function mergeSeen(old: RememberedResource | undefined, seen: SeenResource, seenAt: number): RememberedResource {
+function mergeSeen(old: RememberedResource | undefined, sent: SeenResource, seenAt: number): RememberedResource {
+  const seen = withoutOldStatus(old, sent);
   const { kind, id } = seen;
   const status = seen.status ?? old?.status;
   const isSame = isSameStatus(old?.status, status);
@@ -153,6 +161,8 @@ function mergeSeen(old: RememberedResource | undefined, seen: SeenResource, seen
     ...known,
     ...(seen.record ?? (status === undefined ? {} : { status })),
     ...(seen.record && meanAndCount(known, seen.record)),
+    // The response to a start may have no status.
+    ...(seen.record?.['status'] === null && status !== undefined && { status }),
   };
   return {
     kind,

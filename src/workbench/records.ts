@@ -140,8 +140,10 @@ export class Records {
 
   /** Registers a resource that this program has just started. */
   started(observation: Observation, at = Date.now()): void {
+    // Another response may have been faster: then its progress is newer.
+    const isLate = this.#of.statuses.get(observation)?.status !== undefined;
     this.#of.statuses.started(observation, at);
-    this.#remember([{ ...observation, isStart: true }], at);
+    this.#remember([{ ...observation, ...(isLate && { done: undefined }), isStart: true }], at);
   }
 
   /** Removes a resource that this program has just deleted. @param touches key prefixes of lists that contained it */

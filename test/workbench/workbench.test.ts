@@ -144,6 +144,37 @@ it('remembers no late answer over the end of a run (attack35)', () => {
   expect(remembered.seen.find('run', 'evr_1')).toMatchObject({ status: 'completed', record: { status: 'completed' } });
 });
 
+it('lets no late answer to a start replace what a list has shown of the run', () => {
+  const remembered = RememberedStore.inMemory('test');
+  const workbench = newWorkbench({ remembered: () => remembered });
+  onTestFinished(() => workbench.close());
+  const observe = (status: string, done: number) => ({
+    ...{ kind: 'training', id: 'trn_1', label: 'nightly', status, done, total: 10 },
+    record: { training_run_id: 'trn_1', status, completed_steps: done },
+  });
+  const listed = [observe('running', 3)];
+  workbench.statuses.report(listed, { askedAt: 1, at: 2 });
+  workbench.records.observed(listed, { askedAt: 1, at: 2 });
+  const started = observe('pending', 0);
+  const record = { ...started.record, base_model_slug: 'acme/small' };
+  workbench.records.started({ ...started, parent: 'b1', record }, 3);
+  expect(workbench.statuses.get(started)).toMatchObject({ status: 'running', done: 3, parent: 'b1' });
+  expect(remembered.seen.find('training', 'trn_1')).toMatchObject({
+    ...{ status: 'running', parent: 'b1', startedAt: 3 },
+    record: { status: 'running', completed_steps: 3, base_model_slug: 'acme/small' },
+  });
+  expect(remembered.progress.of('trn_1').map(({ completed_steps }) => completed_steps)).toEqual([3]);
+});
+
+it('keeps the status of a run whose start was answered without one', () => {
+  const remembered = RememberedStore.inMemory('test');
+  const run = { kind: 'run', id: 'evr_1' };
+  remembered.see([{ ...run, status: 'running', record: { eval_run_id: 'evr_1', status: 'running' } }]);
+  remembered.see([{ ...run, record: { eval_run_id: 'evr_1', status: null, sent_options: {} } }]);
+  const record = { status: 'running', sent_options: {} };
+  expect(remembered.seen.find('run', 'evr_1')).toMatchObject({ status: 'running', record });
+});
+
 it('gives a line the record of its current status (attack35)', () => {
   const remembered = RememberedStore.inMemory('test');
   const record = { training_run_id: 'trn_1', bench_id: 'b1', status: 'failed', failure: { message: 'out of memory' } };

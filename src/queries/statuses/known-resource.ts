@@ -251,8 +251,10 @@ export function unknownResource({ kind, id }: ResourceKey, label: string): Known
 export const takesBackEnd = (known: KnownResource | undefined, { status }: Observation): boolean =>
   hasEnded(known?.status) && status != null && !hasEnded(status);
 
-/** What a response still says about a resource that had ended before. */
-export const beforeEnd = ({ kind, id, label, startedAt }: Observation): Observation => ({ kind, id, label, startedAt });
+/** What a response from before the known status, or the end, still says. */
+export const beforeEnd = ({ kind, id, label, startedAt, parent }: Observation): Observation => ({
+  ...{ kind, id, label, startedAt, parent },
+});
 
 /** Merges several observations of one resource, without a store. */
 export function knownResource(resource: ResourceRef, observations: readonly Observation[]): KnownResource {

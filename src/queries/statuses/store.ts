@@ -219,7 +219,8 @@ export class StatusStore {
   started(observation: Observation, at = Date.now()): void {
     const before = this.get(observation);
     if (before === undefined || !hasEnded(before.status)) {
-      this.report([{ ...observation, status: before?.status ?? observation.status }], { askedAt: at, at });
+      // Another response may have been faster: then it is newer.
+      this.report([before?.status === undefined ? observation : beforeEnd(observation)], { askedAt: at, at });
       const entry = this.#entries.get(keyOf(observation));
       if (!entry || entry.known.status !== undefined) return;
       entry.seen = true;
