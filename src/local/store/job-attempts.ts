@@ -20,12 +20,15 @@ interface Attempt {
   readonly kind: JobKind;
   /** How far it had come when the service last ended abnormally. */
   readonly progress: number;
+  readonly under_way: number;
   /** How often the service has ended abnormally at that point. */
   readonly abnormal_ends: number;
 }
 
 /** How to query and fail jobs of one kind. */
 export interface JobRecords {
+  /** The unfinished jobs. */
+  readonly jobs: () => readonly { readonly id: string }[];
   /** How far a job has come, e.g. how many rollouts it has recorded. Any work changes it, even repeated work. */
   readonly progress: (id: string) => number;
   /** Returns false if it has already ended. */
@@ -95,10 +98,19 @@ export class JobAttempts {
   recover(records: Readonly<Record<JobKind, JobRecords>>): { id: string; kind: JobKind }[] {
     const counted = existsSync(this.#countFile) ? 1 : 0;
     return this.#database.transaction(() => {
-      const interrupted = this.#database.all<Attempt>(
-        'select job_id, kind, progress, abnormal_ends from job_attempts where under_way = 1',
+      const unfinished = new Map(
+        Object.entries(records).map(([kind, { jobs }]) => [kind, new Set(jobs().map(({ id }) => id))]),
       );
-      return interrupted.flatMap(({ job_id: id, kind, ...before }) => {
+      const attempts = this.#database.all<Attempt>(
+        'select job_id, kind, progress, abnormal_ends, under_way from job_attempts where set_aside_at is null',
+      );
+      return attempts.flatMap(({ job_id: id, kind, under_way, ...before }) => {
+        if (!unfinished.get(kind)?.has(id)) {
+          // It was deleted or has ended meanwhile.
+          this.end(id, true);
+          return [];
+        }
+        if (under_way === 0) return [];
         const progress = records[kind].progress(id);
         const ends = (progress === before.progress ? before.abnormal_ends : 0) + counted;
         const isSetAside = ends > toleratedEnds && records[kind].fail(id, setAsideFailure(kind, ends));

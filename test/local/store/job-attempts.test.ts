@@ -11,6 +11,7 @@ class Service {
   readonly #folder = mkdtempSync(join(tmpdir(), 'benchtop-attempts-'));
   readonly attempts = new JobAttempts(this.database, join(this.#folder, 'jobs-under-way'));
   readonly progress = new Map<string, number>();
+  readonly unfinished = new Set(['evr_1', 'trn_1', 'waits', 'bench_1']);
   readonly fail = vi.fn((_id: string, _failure: { readonly code: string }) => true);
 
   constructor() {
@@ -19,7 +20,8 @@ class Service {
 
   /** A start of the service: the jobs that may have ended the last one. */
   restart(): string[] {
-    const of: JobRecords = { progress: id => this.progress.get(id) ?? 0, fail: this.fail };
+    const jobs = () => [...this.unfinished].map(id => ({ id }));
+    const of: JobRecords = { jobs, progress: id => this.progress.get(id) ?? 0, fail: this.fail };
     const records: Record<JobKind, JobRecords> = { 'image build': of, evaluation: of, training: of, deployment: of };
     return this.attempts.recover(records).map(({ id }) => id);
   }
@@ -83,6 +85,19 @@ describe('a job in progress when the service crashed', () => {
     expect(service.fail).toHaveBeenCalledOnce();
   });
 
+  it('is forgotten if it has been deleted or has ended since, so that it holds no other job back', () => {
+    const service = new Service();
+    service.unfinished.add('evr_2');
+    for (const id of ['evr_1', 'evr_2']) service.attempts.begin(id, 'evaluation');
+    service.attempts.begin('waits', 'evaluation');
+    service.attempts.end('waits', false);
+    for (const id of ['evr_1', 'waits']) service.unfinished.delete(id);
+    expect(service.restart()).toEqual(['evr_2']);
+    const left = service.database.all<{ job_id: string }>('select job_id from job_attempts');
+    expect(left.map(({ job_id }) => job_id)).toEqual(['evr_2']);
+    expect(service.fail).not.toHaveBeenCalled();
+  });
+
   it('is listed until it is deleted, or its images are built again', () => {
     const service = new Service();
     const ids = () => service.attempts.setAside().map(({ id, kind }) => [id, kind]);
@@ -91,6 +106,7 @@ describe('a job in progress when the service crashed', () => {
     service.database.put('images', { ...image, build_status: 'failed' });
     for (let turn = 0; turn < 2; turn += 1) {
       service.attempts.begin('bench_1', 'image build');
+      service.unfinished.add('evr_deleted');
       service.attempts.begin('evr_deleted', 'evaluation');
       service.restart();
     }

@@ -300,7 +300,11 @@ export const operations: readonly Operation[] = [
     name: 'a job that is set aside',
     run: stores => {
       const fail = (id: string) => stores.evaluations.setStatus(id, 'failed', failure);
-      const records = ofAll({ progress: () => 0, fail });
+      const records = ofAll({
+        jobs: () => stores.evaluations.unfinished().map(run => ({ id: run.eval_run_id })),
+        progress: () => 0,
+        fail,
+      });
       return stores.database.transaction(() => {
         stores.attempts.recover(records);
         stores.attempts.begin(evalRunOf(stores), 'evaluation');
