@@ -1,4 +1,5 @@
 /** Confirmation before something goes into production. */
+import type { OriginSearch } from '../queries/checkpoint-origins.ts';
 import { readAuditText } from '../resources/audit.ts';
 import { confirmed } from '../resources/changes.ts';
 import { type Entry, type ReplacementText, recheckReplaced, replacedNow } from '../resources/production.ts';
@@ -14,10 +15,11 @@ export async function confirmEntry(
   entry: Entry,
   ask: (effects: string) => Promise<void>,
   context: CommandContext,
+  search: OriginSearch,
 ): Promise<void> {
   const { from_run } = entry;
   const audited = from_run ? ` ${await readAuditText(from_run, context)}` : '';
   const askOnce = ({ words }: ReplacementText): Promise<void> => ask(`${words}${audited}`);
   const again = (shown: ReplacementText) => recheckReplaced(entry, shown, context);
-  await confirmed(await replacedNow(entry, context), askOnce, again, context.io.note);
+  await confirmed(await replacedNow(entry, context, search), askOnce, again, context.io.note);
 }

@@ -1,5 +1,6 @@
 /** `benchtop promote`: puts a deployment into production, or takes it out. */
 import { deployment } from '../contract/deployments.ts';
+import { OriginSearch } from '../queries/checkpoint-origins.ts';
 import type { ChangeAction } from '../resources/action.ts';
 import { calledName, deploymentActions, deployments, withStep } from '../resources/deployments.ts';
 import { withOrigin } from '../resources/origins.ts';
@@ -31,11 +32,12 @@ export async function run({ args: [word = ''], flags }: CommandInput<'promote'>,
       const run = { command: 'unpromote', participle: 'unpromoted', flags, context };
       await confirmChange([{ ...found, action }], run);
     } else if (!flags.yes) {
-      const promoted = await withOrigin(row, context);
-      const left = demoted && (await withOrigin(demoted.row, context));
+      const search = new OriginSearch();
+      const promoted = await withOrigin(row, context, search);
+      const left = demoted && (await withOrigin(demoted.row, context, search));
       const words = promote.sends.describeEffect(promoted, withStep(promoted));
       const ask = (effects: string): Promise<void> => confirm(`${words} ${effects}`, flags, io, slug);
-      await confirmEntry({ slug, id: found.id, from_run: promoted.from_run, demoted: left }, ask, context);
+      await confirmEntry({ slug, id: found.id, from_run: promoted.from_run, demoted: left }, ask, context, search);
     }
     io.stopOnSignals?.();
     const answer = await send(context.service, input, { signal: context.signal });

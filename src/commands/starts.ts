@@ -7,6 +7,7 @@ import { describedOptions, optionProblem } from '../present/described-options.ts
 import type { CostedRun } from '../present/start-cost.ts';
 import { seedOption } from '../present/start-name.ts';
 import type { Origin } from '../queries/checkpoint-memory.ts';
+import { OriginSearch } from '../queries/checkpoint-origins.ts';
 import { lastDeployable, NoCheckpointError } from '../queries/checkpoints.ts';
 import { modelList, pricesOf } from '../queries/models.ts';
 import { type RunInput, readRunOptions } from '../queries/run-options.ts';
@@ -271,10 +272,11 @@ export async function deploy({ args: [word = ''], flags }: CommandInput<'deploy'
       context.service.requireWrites();
       if (!flags.yes) {
         const { id, step } = checkpoint;
-        const { from_run } = await withOrigin({ checkpoint_id: id, checkpoint_step: step }, context);
+        const search = new OriginSearch();
+        const { from_run } = await withOrigin({ checkpoint_id: id, checkpoint_step: step }, context, search);
         const words = describeProduction(checkpoint, model_slug, from_run);
         const ask = (replaced: string): Promise<void> => confirm(`${words} ${replaced}`, flags, io, model_slug);
-        await confirmEntry({ slug: model_slug, from_run }, ask, context);
+        await confirmEntry({ slug: model_slug, from_run }, ask, context, search);
       }
     }
     return begin(start, input, flags, context);

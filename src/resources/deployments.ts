@@ -11,6 +11,7 @@ import { type Fact, failureFacts, referenceFact, statusFact } from '../present/f
 import type { Range } from '../present/statistics/tasks.ts';
 import { instantFact, timeColumn, timeFact } from '../present/times.ts';
 import { knownOrigin } from '../queries/checkpoint-memory.ts';
+import { OriginSearch } from '../queries/checkpoint-origins.ts';
 import {
   deploymentKeys,
   deploymentList,
@@ -143,8 +144,9 @@ export function deploymentFacts(
 
 /** The facts, including the origin and, if the deployment is active, the deployment it replaced. */
 async function withWholeOrigin(deployment: Deployment, context: QueryContext): Promise<WholeFacts> {
+  const search = new OriginSearch();
   const trace = async (row: Deployment): Promise<TracedDeployment> => {
-    const from_run = await originIfRead(row, context);
+    const from_run = await originIfRead(row, context, search);
     return from_run ? { ...row, from_run } : row;
   };
   const whole = await trace(deployment);

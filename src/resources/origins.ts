@@ -99,8 +99,11 @@ export const areOfDifferentBenchmarks = (one: Origin | undefined, other: Origin 
   one?.bench_id !== undefined && other?.bench_id !== undefined && one.bench_id !== other.bench_id;
 
 /** A checkpoint's origin, if the service offers enough to find it. @throws ServiceError */
-export const originOf = (referred: CheckpointUser, context: QueryContext): Promise<Origin | undefined> =>
-  ifThere(() => new OriginSearch().find(referred, context));
+export const originOf = (
+  referred: CheckpointUser,
+  context: QueryContext,
+  search = new OriginSearch(),
+): Promise<Origin | undefined> => ifThere(() => search.find(referred, context));
 
 /** Ignores an error from the service. @throws the error if the user interrupted */
 export function ignoreFailure(error: unknown, { signal }: QueryContext): undefined {
@@ -108,8 +111,11 @@ export function ignoreFailure(error: unknown, { signal }: QueryContext): undefin
 }
 
 /** A checkpoint's origin, if it can be found; without it, only the id is shown. */
-export const originIfRead = (referred: CheckpointUser, context: QueryContext): Promise<Origin | undefined> =>
-  originOf(referred, context).catch(error => ignoreFailure(error, context));
+export const originIfRead = (
+  referred: CheckpointUser,
+  context: QueryContext,
+  search?: OriginSearch,
+): Promise<Origin | undefined> => originOf(referred, context, search).catch(error => ignoreFailure(error, context));
 
 /** Timeout for the reads that delay a question, in milliseconds. */
 export const patienceMs = 15_000;
@@ -134,9 +140,10 @@ export async function readInTime<Answer>(
 export async function withOrigin<Row extends CheckpointUser>(
   row: Row,
   context: QueryContext,
+  search?: OriginSearch,
   late?: AbortSignal,
 ): Promise<Row & { readonly from_run?: Origin | undefined }> {
-  const { answer: from_run } = await readInTime(reading => originOf(row, reading), context, late);
+  const { answer: from_run } = await readInTime(reading => originOf(row, reading, search), context, late);
   return { ...row, from_run };
 }
 

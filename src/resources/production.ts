@@ -7,6 +7,7 @@ import { statusMeaning } from '../contract/status.ts';
 import type { TrainingRun } from '../contract/training.ts';
 import type { Origin } from '../queries/checkpoint-memory.ts';
 import { unreadCheckpoints } from '../queries/checkpoint-names.ts';
+import { OriginSearch } from '../queries/checkpoint-origins.ts';
 import { checkpointsByStep } from '../queries/checkpoints.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { clean } from '../text/sanitise.ts';
@@ -121,14 +122,18 @@ export function replacement(entry: Entry, rows: readonly TracedDeployment[], com
  *
  * @throws AbortError if the user interrupts
  */
-export async function replacedNow(entry: Entry, context: QueryContext): Promise<ReplacementText> {
+export async function replacedNow(
+  entry: Entry,
+  context: QueryContext,
+  search = new OriginSearch(),
+): Promise<ReplacementText> {
   const late = AbortSignal.timeout(patienceMs);
   // Ask even if the list cannot be read.
   const { rows, unread } = await readDeployments(context, {}, late);
   const isNamed = (row: Deployment): boolean =>
     row.deployment_id === entry.demoted?.deployment_id ||
     (isSameSlug(calledName(row), entry.slug) && surelyInProduction(row) === true);
-  const found = rows.map(async row => (isNamed(row) ? await withOrigin(row, context, late) : row));
+  const found = rows.map(async row => (isNamed(row) ? await withOrigin(row, context, search, late) : row));
   return replacement(entry, await Promise.all(found), unread === undefined);
 }
 

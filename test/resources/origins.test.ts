@@ -4,6 +4,7 @@ import type { Deployment } from '../../src/contract/deployments.ts';
 import { formatTrainingOrigin, knownOrigin } from '../../src/queries/checkpoint-memory.ts';
 import { deploymentFacts, deployments } from '../../src/resources/deployments.ts';
 import { originOf, servedBefore, withOrigins } from '../../src/resources/origins.ts';
+import { replacedNow } from '../../src/resources/production.ts';
 import { CapabilityMissingError } from '../../src/service/errors.ts';
 import { RememberedStore } from '../../src/store/store.ts';
 import { cliOn } from '../commands/cli.ts';
@@ -116,6 +117,15 @@ describe('the origin of 300 deployments', () => {
     expect(await of.read(lost)).toEqual(lost);
     expect(of.asked('listCheckpoints')).toBe(100);
   });
+});
+
+it('is searched for once if two deployments leave production', async () => {
+  const demoted = { ...(rows[0] as Deployment), is_active: false, model_slug: 'other', checkpoint_id: 'lost_1' };
+  const serving = { ...(rows[1] as Deployment), is_active: true, checkpoint_id: 'lost_2' };
+  const { context, asked } = service({ listDeployments: () => pageOf([demoted, serving]) });
+  const { words } = await replacedNow({ slug: 'counter', demoted }, context);
+  expect(words).toContain('dep_0');
+  expect([asked('listTrainingRuns'), asked('listCheckpoints')]).toEqual([3, 15]);
 });
 
 it('names the checkpoint that a training run continues', async () => {
