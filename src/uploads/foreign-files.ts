@@ -2,6 +2,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { errorMessage } from '../base/errors.ts';
 import { parseExactly } from '../base/exact-json.ts';
+import { pushAll } from '../base/many.ts';
 import { isRawJson, isRecord } from '../base/own-property.ts';
 import { counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
@@ -148,26 +149,42 @@ function* converted(item: FileTrajectory, { trajectories }: ForeignRecord): Gene
 
 const inspectArchive = { format: 'an Inspect log (.eval)', note: undefined };
 
-async function recordIn(entry: ZipEntry) {
+async function jsonIn(entry: ZipEntry) {
   const bytes = await entry.read();
-  const { value, notFinite } = readJson(bytes.toString('utf8'));
-  return { value: isRecord(value) ? value : {}, notFinite, size: bytes.length };
+  return { ...readJson(bytes.toString('utf8')), size: bytes.length };
 }
 
-/** The most samples to search for the reward: each is read again for its trajectory. */
-const maxSearched = 100;
+async function recordIn(entry: ZipEntry) {
+  const read = await jsonIn(entry);
+  return { ...read, value: isRecord(read.value) ? read.value : {} };
+}
 
-/** The score that is the reward. Reads samples, evenly spread over the file, until one has a value of it. */
-async function scoreInZip(samples: readonly ZipEntry[], header: Record<string, unknown>) {
-  const seen: Record<string, unknown>[] = [];
-  const every = Math.ceil(samples.length / maxSearched);
-  for (const entry of samples.filter((_, index) => index % every === 0)) {
+const scoresOf = ({ scores, score }: Record<string, unknown>) => ({ scores, score });
+
+/** The scores of each sample. An unfinished log has no list of all of them yet, only those in its journal. */
+async function summariesIn(entries: readonly ZipEntry[]): Promise<Record<string, unknown>[]> {
+  const whole = entries.filter(({ name }) => name === 'summaries.json');
+  const lists = whole.length > 0 ? whole : entries.filter(({ name }) => /^_journal\/summaries\/.+\.json$/.test(name));
+  const found: Record<string, unknown>[] = [];
+  for (const entry of lists) {
+    // If they cannot be read, the samples are searched.
+    const { value } = await jsonIn(entry).catch(() => ({ value: undefined }));
+    if (Array.isArray(value)) pushAll(found, value.filter(isRecord).map(scoresOf));
+  }
+  return found;
+}
+
+/** The score that is the reward. Reads samples until one has a value of it, unless the log's summaries decide it. */
+async function scoreInZip(entries: readonly ZipEntry[], samples: readonly ZipEntry[], header: Record<string, unknown>) {
+  const seen = await summariesIn(entries);
+  const found = rewardScoreOf(seen, header);
+  if (found?.isSure || seen.length >= samples.length) return found;
+  for (const entry of samples) {
     // A damaged sample is reported when it is read for its trajectory.
     const sample = await recordIn(entry).catch(() => undefined);
-    const { scores, score } = sample?.value ?? {};
-    seen.push({ scores, score });
-    const found = rewardScoreOf(seen.slice(-1), header);
-    if (found?.isSure) return found;
+    seen.push(scoresOf(sample?.value ?? {}));
+    const first = rewardScoreOf(seen.slice(-1), header);
+    if (first?.isSure) return first;
   }
   return rewardScoreOf(seen, header);
 }
@@ -184,7 +201,7 @@ async function* trajectoriesInZip(file: FileHandle, reading: Reading): AsyncGene
   const { value: header } = await jsonOf(named('header.json') ?? named('_journal/start.json'));
   const samples = entries.filter(({ name }) => /^samples\/.+\.json$/.test(name));
   reading.add({ ...inspectArchive, trajectories: [], leftOut: [], note: inspectEnd(header, samples.length) });
-  const chosen = reading.score === undefined ? await scoreInZip(samples, header) : { reward: reading.score };
+  const chosen = reading.score === undefined ? await scoreInZip(entries, samples, header) : { reward: reading.score };
   for (const [index, entry] of samples.entries()) {
     const { name: place, start, end } = entry;
     const nothing = {

@@ -500,33 +500,46 @@ describe('a file', () => {
     ]);
   });
 
-  it('of Inspect without the first scorer is searched for it in some samples only (attack35)', async () => {
+  it('of Inspect with summaries has each sample read once, even if the first scorer gave no score (attack35)', async () => {
     const path = join(mkdtempSync(join(tmpdir(), 'formats-')), 'file');
     const readsOf = async (count: number): Promise<number> => {
       const named = Array.from(
         { length: count },
         (_, at) => [`samples/${at}.json`, { ...sample, scores: {} }] as const,
       );
-      writeFileSync(path, zipped({ 'header.json': log, ...Object.fromEntries(named) }));
+      const summaries = named.map(([, { scores }]) => ({ scores }));
+      writeFileSync(path, zipped({ 'header.json': log, ...Object.fromEntries(named), 'summaries.json': summaries }));
       const file = await open(path);
       const read = vi.spyOn(file, 'read');
       for await (const each of trajectoriesIn(file, new Reading())) expect(each.error).toBeUndefined();
       await file.close();
       return read.mock.calls.length;
     };
-    const [few, some, many] = [await readsOf(50), await readsOf(100), await readsOf(200)];
-    expect(many - some).toBe(some - few);
+    const readsOfEntry = 2;
+    expect((await readsOf(150)) - (await readsOf(50))).toBe(100 * readsOfEntry);
   });
 
-  it('of Inspect has the reward of the first scorer, even if the first hundred samples lack it', async () => {
+  it.each<[string, (all: readonly object[]) => Readonly<Record<string, unknown>>]>([
+    ['summaries', all => ({ 'summaries.json': all })],
+    [
+      'a journal',
+      all => ({ '_journal/summaries/1.json': all.slice(0, 99), '_journal/summaries/2.json': all.slice(99) }),
+    ],
+    ['damaged summaries', () => ({ 'summaries.json': '[{' })],
+    ['summaries of some samples', all => ({ 'summaries.json': all.slice(0, 100) })],
+    ['no summaries', () => ({})],
+  ])('of Inspect with %s has the reward of the first scorer, even if a single sample has it', async (_, summaries) => {
     const more = { results: { scores: [{ name: 'grade', scorer: 'grade' }] } };
     const [tokens, grade] = [{ tokens: { value: 60 } }, { grade: { value: 'C' } }];
-    const samples = Array.from({ length: 150 }, (_, at) => [
-      `samples/${at}.json`,
-      { ...sample, scores: { ...tokens, ...(at >= 110 && grade) } },
-    ]);
-    const { all } = await readFileOf(zipped({ 'header.json': { ...log, ...more }, ...Object.fromEntries(samples) }));
-    expect(all.filter(({ value }) => rewardByLog(value ?? {}) === 1)).toHaveLength(40);
+    const all = Array.from({ length: 250 }, (__, at) => ({
+      ...sample,
+      scores: { ...tokens, ...(at === 127 && grade) },
+    }));
+    const samples = Object.fromEntries(all.map((each, at) => [`samples/${at}.json`, each]));
+    const { all: read } = await readFileOf(
+      zipped({ 'header.json': { ...log, ...more }, ...samples, ...summaries(all) }),
+    );
+    expect(read.flatMap(({ value }, at) => (rewardByLog(value ?? {}) === 1 ? [at] : []))).toEqual([127]);
   });
 
   it.each(['a log', 'a ZIP file'])(
