@@ -18,6 +18,12 @@ interface FileStores {
 /** An id that needs no escaping in an address. */
 const plainId = /^\w[\w.:-]{0,99}$/;
 
+interface RowId {
+  readonly trajectory_id: string;
+  /** Whether it is the id of the same trajectory in the earlier reading, whose row stays. */
+  readonly isKept: boolean;
+}
+
 export class FileRows {
   readonly #database: Database;
   readonly #uploads: TrajectoryUploads;
@@ -68,11 +74,11 @@ export class FileRows {
       // The screen sorts by this time, and would reverse trajectories from the same millisecond.
       this.#latest = Math.max(this.#latest + 1, Date.now());
       const created_at = new Date(this.#latest).toISOString();
-      const trajectory_id =
+      const { trajectory_id, isKept } =
         this.#ownId(item, id, content_hash) ??
         this.#idBefore(content_hash, occurrence) ??
         this.#idAt(place, content_hash);
-      if (this.#find('trajectory_id', trajectory_id)) {
+      if (isKept) {
         this.#database.run(
           'update trajectories set occurrence = ?, created_at = ? where trajectory_id = ?',
           ...[occurrence, created_at, trajectory_id],
@@ -110,32 +116,35 @@ export class FileRows {
   }
 
   /** The id from the file, unless another trajectory has or had it. */
-  #ownId({ origin, trace_id }: UploadedTrajectory, id: unknown, hash: string): string | undefined {
+  #ownId({ origin, trace_id }: UploadedTrajectory, id: unknown, hash: string): RowId | undefined {
     const ids = [origin?.['trajectory_id'], trace_id, id];
     const own = ids.find(each => typeof each === 'string' && plainId.test(each)) as string | undefined;
-    return own !== undefined && this.#isFree(own, hash) ? own : undefined;
+    return own === undefined ? undefined : this.#idIfFree(own, hash);
   }
 
   /** The id of the same trajectory in the earlier reading. */
-  #idBefore(hash: string, occurrence: number): string | undefined {
+  #idBefore(hash: string, occurrence: number): RowId | undefined {
     if (!this.#isAgain) return undefined;
     const row = this.#database.get<{ readonly trajectory_id: string }>(
       'select trajectory_id from trajectories where dataset_id = ? and content_hash = ? and occurrence = ?',
       ...[this.#dataset.dataset_id, hash, -occurrence],
     );
-    return row?.trajectory_id;
+    return row && { ...row, isKept: true };
   }
 
   /** The place as the id, with a number if another trajectory had it before. */
-  #idAt(place: string, hash: string): string {
-    let id = place;
-    for (let reading = 2; !this.#isFree(id, hash); reading += 1) id = `${place} (${reading})`;
+  #idAt(place: string, hash: string): RowId {
+    let id = this.#idIfFree(place, hash);
+    for (let reading = 2; !id; reading += 1) id = this.#idIfFree(`${place} (${reading})`, hash);
     return id;
   }
 
-  #isFree(id: string, hash: string): boolean {
-    const row = this.#find('trajectory_id', id);
-    return row ? row.occurrence < 0 && row.content_hash === hash : (this.#deleted.get(id) ?? hash) === hash;
+  #idIfFree(trajectory_id: string, hash: string): RowId | undefined {
+    const row = this.#find('trajectory_id', trajectory_id);
+    const isFree = row
+      ? row.occurrence < 0 && row.content_hash === hash
+      : (this.#deleted.get(trajectory_id) ?? hash) === hash;
+    return isFree ? { trajectory_id, isKept: row !== undefined } : undefined;
   }
 
   #find(column: 'trajectory_id' | 'trace_id', value: string) {
