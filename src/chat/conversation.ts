@@ -1,6 +1,7 @@
 /** The state of a conversation with a model: turns, the answer being streamed, and errors. Pure. */
 
 import { ServiceError } from '../service/errors.ts';
+import { withoutData } from '../text/data-urls.ts';
 import type { AnswerExtras } from './answer.ts';
 
 /** The parameters of a request; the service has defaults for those missing. */
@@ -142,12 +143,15 @@ export const isIncomplete = (turn: Turn | undefined): boolean =>
 /** A turn's text, or else its refusal. */
 export const turnText = ({ content, refusal = '' }: Turn): string => content || refusal;
 
-/** The messages to send: the system prompt, if any, then the turns, without empty answers. */
+/** The messages to send: the system prompt, if any, then the turns, without empty answers and the data of images. */
 export function messagesOf(turns: readonly Turn[], system: string): { role: string; content: string }[] {
   const sent = turns.filter(turn => turn.role === 'user' || turnText(turn) !== '');
   return [
     ...(system.trim() === '' ? [] : [{ role: 'system', content: system }]),
-    ...sent.map(turn => ({ role: turn.role, content: turnText(turn) })),
+    ...sent.map(turn => ({
+      role: turn.role,
+      content: turn.role === 'user' ? turnText(turn) : withoutData(turnText(turn)),
+    })),
   ];
 }
 

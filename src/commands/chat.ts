@@ -11,6 +11,7 @@ import { type ChatOptions, type ChatRequest, eventsOfCompletion } from '../servi
 import { isGone } from '../service/errors.ts';
 import type { RememberedStore } from '../store/store.ts';
 import { cleanStream } from '../text/clean-stream.ts';
+import { withoutData, withoutDataStream } from '../text/data-urls.ts';
 import { bytes, counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
@@ -137,20 +138,20 @@ export async function run({ args, flags }: CommandInput<'chat'>, io: CommandIo):
         const code = codeOf(whole);
         // The printed record contains the other notes.
         for (const note of (code === exitCodes.done ? answererNotes : answerNotes)(whole)) io.note(note);
-        history.push(question, { role: 'assistant', content: whole.words });
+        history.push(question, { role: 'assistant', content: withoutData(whole.words) });
         return code;
       }
-      const cleaned = cleanStream();
+      const [cleaned, shortened] = [cleanStream(), withoutDataStream()];
       const context = { service, memory, signal: until };
-      const print = (piece: string) => io.print(cleaned(piece));
+      const print = (piece?: string) => io.print(cleaned(shortened(piece)));
       const onReasoning = (text: string): void => {
         for (const line of text.trim().split('\n')) io.note(`reasoning: ${line}`);
       };
-      const answered = await askModel(context, request, print, { whole: flags.noStream, onReasoning });
+      const answered = await askModel(context, request, print, { whole: flags.noStream, onReasoning }).finally(print);
       if (answered.words !== '') await io.print('\n');
       else for (const call of answered.extras.calls ?? []) await io.print(`${callLine(call)}\n`);
       for (const note of answerNotes(answered)) io.note(note);
-      history.push(question, { role: 'assistant', content: answered.words });
+      history.push(question, { role: 'assistant', content: withoutData(answered.words) });
       return codeOf(answered);
     };
 

@@ -1,30 +1,15 @@
 /** Names images and other binary content instead of showing it: `image png 288 KB`. Pure. */
 
 import { isRecord, own } from '../base/own-property.ts';
-import * as numbers from '../text/numbers.ts';
+import { dataUrl, formatMediaType, sizeOf } from '../text/data-urls.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { truncate } from '../text/width.ts';
 
-/** A data URL (RFC 2397) with a base64 body. */
-const dataUrl = /^data:([\w.+-]+\/[\w.+-]+)?[^,]{0,200};base64,/;
-const dataUrls = /data:([\w.+-]+\/[\w.+-]+)?(?:;[\w.+=-]{1,100})*;base64,([A-Za-z0-9+/=_-]{64,})/g;
 const base64 = /^[A-Za-z0-9+/\r\n]+={0,2}$/;
 /** Shorter strings without spaces are shown: they may be ids, hashes or keys. */
 const minBinaryLength = 2_048;
 /** Maximum width of an address, in cells. */
 const longestAddress = 80;
-
-/** The decoded size of a base64 string of this length. */
-export function sizeOf(length: number): string {
-  return numbers.bytes(Math.floor((length * 3) / 4)).replace('iB', 'B');
-}
-
-/** Turns `image/svg+xml` into `image svg`. */
-function formatMediaType(type: string): string {
-  const [kind = '', name = ''] = type.split('/');
-  const short = name.replace(/^x-/, '').replace(/\+.*/, '');
-  return kind === 'application' ? short : `${kind} ${short}`;
-}
 
 /** Describes a base64 string: `image png 288 KB`, `base64 12 KB`. Undefined for readable text. */
 export function describeBinary(text: string): string | undefined {
@@ -36,14 +21,6 @@ export function describeBinary(text: string): string | undefined {
     return undefined;
   // Require mixed characters, because a single long word is not base64.
   return /[a-z]/.test(text) && /[A-Z]/.test(text) && /\d/.test(text) ? `base64 ${sizeOf(text.length)}` : undefined;
-}
-
-/** Replaces data URLs in a text with short descriptions. */
-export function withoutData(text: string): string {
-  if (!text.includes(';base64,')) return text;
-  return text.replace(dataUrls, (_, type: string | undefined, data: string) => {
-    return `[${formatMediaType(type ?? 'data').trim()} ${sizeOf(data.length)}]`;
-  });
 }
 
 /** Fields that hold the content or its address, in the formats of OpenAI, Anthropic, MCP and Hugging Face. */

@@ -4,7 +4,7 @@
 import { isRecord, own } from '../base/own-property.ts';
 import { messageContent } from '../contract/message-content.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
-import { withoutData } from './attachments.ts';
+import { withoutData } from '../text/data-urls.ts';
 import { type Cell, type Column, plainColumn } from './column.ts';
 import { answerOf, messagesBeforeAnswer } from './task-groups.ts';
 

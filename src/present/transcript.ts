@@ -12,11 +12,11 @@ import {
   type TrajectoryMessage,
   type TrajectoryStep,
 } from '../contract/trajectories.ts';
+import { withoutData } from '../text/data-urls.ts';
 import * as numbers from '../text/numbers.ts';
 import { overwritten } from '../text/overwritten.ts';
 import { type HiddenCount, hiddenIn, sanitise, sanitiseLine, unsanitisedLines } from '../text/sanitise.ts';
 import { truncate } from '../text/width.ts';
-import { withoutData } from './attachments.ts';
 import { otherFields } from './other-fields.ts';
 import { trajectoryDetails } from './trajectory-details.ts';
 import type { ToolCall } from './transcript-calls.ts';

@@ -108,3 +108,8 @@ it('measures the rate from the first token, over a time long enough to measure',
   for (const missing of ['completionTokens', 'firstMs', 'totalMs'])
     expect(tokensPerSecond({ ...stats, [missing]: undefined })).toBeUndefined();
 });
+
+it('sends no bytes of an image that a model made', () => {
+  const content = `a cat: data:image/png;base64,${'iVBORw0KGgo'.repeat(40)}`;
+  expect(messagesOf([question, { ...open, content }], '').at(-1)?.content).toBe('a cat: [image png 330 B]');
+});

@@ -1,7 +1,13 @@
 /** The notes of `benchtop chat` on an answer. */
 import { expect, it } from 'vitest';
-import { hostileServer, json, refusal } from '../service/hostile-server.ts';
+import { hostileServer, json, refusal, stream } from '../service/hostile-server.ts';
 import { cliOn } from './cli.ts';
+
+const chatStream = (...choices: readonly object[]) =>
+  stream([
+    ...choices.map(choice => `data: ${JSON.stringify({ choices: [{ index: 0, ...choice }] })}\n\n`),
+    'data: [DONE]\n\n',
+  ]);
 
 const answerOf = (model: string) =>
   json({ model, choices: [{ index: 0, message: { role: 'assistant', content: 'hi' } }] });
@@ -46,4 +52,19 @@ it('lists the deployments of a slug that none of them serves', async () => {
   const words = 'dep_1 has the slug tutor but does not serve it: chat with its id.';
   expect(await cli('chat', ['tutor', 'hello'])).toMatchObject({ notes: expect.stringContaining(words) });
   expect((await cli('chat', ['other', 'hello'])).notes).not.toContain('slug');
+});
+
+it.each([[[]], [['--no-stream']]])('names an image instead of printing its bytes: %j', async flags => {
+  const data = 'iVBORw0KGgo'.repeat(400);
+  const images = [{ type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } }];
+  const server = await hostileServer(
+    flags.length > 0
+      ? json({ choices: [{ index: 0, message: { role: 'assistant', content: 'A cat: ', images } }] })
+      : chatStream({ delta: { content: 'A cat: ' } }, { delta: { images } }, { delta: {}, finish_reason: 'stop' }),
+  );
+  const { out, code } = await cliOn({ baseUrl: server.url, apiKey: 'sk-test-sk-test' })('chat', ['m', 'hi', ...flags]);
+  expect(code).toBe(0);
+  expect(out).toContain('A cat: ');
+  expect(out).toContain('[image png 3.2 KB]');
+  expect(out).not.toContain('iVBOR');
 });

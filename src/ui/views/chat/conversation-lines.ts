@@ -14,8 +14,8 @@ import {
   turnText,
 } from '../../../chat/conversation.ts';
 import { type EarlyEnd, earlyEndOf } from '../../../contract/finish-reason.ts';
-import { withoutData } from '../../../present/attachments.ts';
 import { describeError } from '../../../service/errors.ts';
+import { withoutData } from '../../../text/data-urls.ts';
 import { counted } from '../../../text/numbers.ts';
 import { sanitise, sanitiseLine } from '../../../text/sanitise.ts';
 import { duration } from '../../../text/time.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { useCallback } from 'react';
 import { capitalised } from '../../../base/capitalised.ts';
 import { errorMessage } from '../../../base/errors.ts';
-import { sizeOf } from '../../../present/attachments.ts';
+import { sizeOf } from '../../../text/data-urls.ts';
 import type { Environment } from '../../../text/terminal.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { ImageWindow } from './image-window.tsx';
