@@ -4,7 +4,7 @@ import { isGone } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import type { RememberedStore } from '../store/store.ts';
 
-export interface ChatRoute {
+interface ChatRoute {
   /** The name of the model in the request. */
   readonly model: string;
   /** The path or address, if it differs from the default one for chat completions. */

@@ -106,7 +106,7 @@ export function savedChat(
 }
 
 /** A choice, and the conversation it is from, which may have been deleted. */
-export interface SavedChoice extends Choice {
+interface SavedChoice extends Choice {
   readonly conversation: string;
 }
 

@@ -35,7 +35,7 @@ export function sameOrigin(one: string, other: string): boolean {
   return URL.canParse(one) && originOf(new URL(one)) === originOf(new URL(other));
 }
 
-export interface AddressProblem {
+interface AddressProblem {
   readonly code: 'address_invalid' | 'address_with_credentials' | 'address_insecure';
   /** A sentence about the problem and its fix. It does not repeat the address, which may hold a password. */
   readonly reason: string;

@@ -64,7 +64,7 @@ export interface Profile {
   readonly missingAddress?: ConfigError | undefined;
 }
 
-export interface ProfileInput extends CredentialContext {
+interface ProfileInput extends CredentialContext {
   readonly flags: ProfileFlags;
   readonly settings: Settings;
   readonly settingsPath: string;

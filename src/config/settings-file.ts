@@ -13,7 +13,7 @@ import type { Paths } from './paths.ts';
 import { refuseShared, refuseSharedFolder } from './permissions.ts';
 import { profileNameProblem, type Settings, settings } from './schema.ts';
 
-export interface SettingsFile {
+interface SettingsFile {
   readonly path: string;
   readonly settings: Settings;
   /** Whole sentences, e.g. about unknown keys. */

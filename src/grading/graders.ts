@@ -100,7 +100,7 @@ export function grade(spec: GraderSpec, answer: string): Grade {
 }
 
 /** How an answer ended, as the model's server reports it. */
-export interface AnswerEnd {
+interface AnswerEnd {
   readonly refusal?: string | null | undefined;
   readonly finish_reason?: string | null | undefined;
   readonly tool_calls?: unknown;

@@ -38,7 +38,7 @@ export interface AuditHeldOut {
   readonly samples?: number | undefined;
 }
 
-export interface AuditInput {
+interface AuditInput {
   readonly trainer: readonly StepValue[];
   readonly heldOut: readonly AuditHeldOut[];
   /** The steps that were read, in order. */

@@ -16,7 +16,7 @@ interface AuthoredNote {
 export type NotesById<Note extends AuthoredNote = AuthoredNote> = ReadonlyMap<string, readonly Note[]>;
 
 /** The distinct flags. A message's flag includes the message number: `bad #3`. */
-export function flagsOf(notes: readonly AuthoredNote[] = []): string {
+function flagsOf(notes: readonly AuthoredNote[] = []): string {
   const flags = notes.flatMap(({ flag, message }) => (flag === '' ? [] : message === 0 ? flag : `${flag} #${message}`));
   return [...new Set(flags)].join(', ');
 }

@@ -3,7 +3,7 @@ import type { Trajectory } from '../contract/trajectories.ts';
 import { messagesBeforeAnswer } from './task-groups.ts';
 import { type MessagePart, partsOf } from './transcript-parts.ts';
 
-export interface Prompt {
+interface Prompt {
   /** The system messages. */
   readonly system: string;
   /** The user messages, in order; never empty. */

@@ -24,7 +24,7 @@ export interface RowFilter<Row> {
   readonly doubt: (rows: readonly Row[]) => Mistake | undefined;
 }
 
-export interface Mistake {
+interface Mistake {
   /** A sentence for the user. */
   readonly words: string;
   /** The part of the filter that is wrong. */

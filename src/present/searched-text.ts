@@ -25,7 +25,7 @@ export interface Origin {
 }
 
 /** Consecutive lines of a trajectory: either all from messages, or all from other blocks. */
-export interface SearchedPart {
+interface SearchedPart {
   /** Joined by line feeds. A line may also have a hidden form: see `formsOf`. Unsafe for a terminal. */
   readonly body: string;
   /** Ordered by `from`. */

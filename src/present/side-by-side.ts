@@ -21,7 +21,7 @@ export interface SideLine {
   readonly place: number;
 }
 
-export interface SideLayout {
+interface SideLayout {
   readonly lines: readonly SideLine[];
   /** Positions of the first differing line in each pair that differs. */
   readonly differences: readonly number[];

@@ -144,7 +144,7 @@ export interface StepTask extends TaskGroup {
 }
 
 /** The ranges of rewards: from the settings, whose top is a pass, and widened to include all rewards read. */
-export interface RewardRanges {
+interface RewardRanges {
   readonly range: Range;
   readonly widened: Range;
 }

@@ -51,7 +51,7 @@ export function isClosed({ closed, outline, places }: OpenFolds, { place, head }
 const allOpen: OpenFolds = { kinds: new Set<FoldKind>(['reasoning', 'tools']), places: new Set() };
 
 /** The styles and marks for the lines. */
-export interface TranscriptMarks {
+interface TranscriptMarks {
   /** Marks every line of reasoning, which otherwise looks like an answer; one cell wide. */
   readonly bar: string;
   /** Marks a folded message or step. */

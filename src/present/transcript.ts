@@ -89,7 +89,7 @@ export interface Transcript {
   readonly hidden: HiddenText;
 }
 
-export interface HiddenText extends HiddenCount {
+interface HiddenText extends HiddenCount {
   /** Lines that a tool overwrote, such as progress bars. */
   readonly overwritten: number;
 }
@@ -108,7 +108,7 @@ export function blockIndexAt({ blocks }: Pick<Transcript, 'blocks'>, place: numb
   return lastAt(blocks.length, index => blocks[index]?.place ?? 0, place);
 }
 
-export interface TranscriptOptions {
+interface TranscriptOptions {
   /** Whether to make hidden characters visible instead of dropping them. */
   readonly showHidden: boolean;
   /** Whether blocks keep the text as it was received. */

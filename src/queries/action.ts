@@ -38,7 +38,7 @@ interface Removal<Input, Result> {
   kept?(record: unknown, input: Input): Result | undefined;
 }
 
-export interface ActionEffects<Input, Result> {
+interface ActionEffects<Input, Result> {
   /** Prefixes of the query keys whose results change. */
   readonly touches: readonly (readonly unknown[])[];
   /**
@@ -91,7 +91,7 @@ interface KeyedOptions extends SendOptions {
   readonly onEarlier?: ((earlier: EarlierStart) => void | Promise<void>) | undefined;
 }
 
-export interface SendAllOptions<Input> extends SendOptions {
+interface SendAllOptions<Input> extends SendOptions {
   /** Called after each success, with the number of successes so far and the response, if there is one. */
   readonly onSuccess?: ((input: Input, done: number, answer: unknown) => void) | undefined;
 }

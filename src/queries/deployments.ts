@@ -41,7 +41,7 @@ export const startDeployment = action(
 
 type DeploymentId = Pick<Deployment, 'deployment_id'>;
 
-export type Promoted = DeploymentId & { readonly demote_deployment_id?: string | undefined };
+type Promoted = DeploymentId & { readonly demote_deployment_id?: string | undefined };
 
 /** Makes a deployment active for its slug. */
 export const promote = action(

@@ -29,7 +29,7 @@ interface BenchmarkPart {
 
 type PageContext<Row> = Parameters<ListSource<Row>['readPage']>[0];
 
-export interface AcrossOptions<Row> {
+interface AcrossOptions<Row> {
   readonly operation: Operation;
   readonly read: (benchId: string, query: ListQuery) => Promise<readonly Row[]>;
   /** Whether a benchmark may have rows, according to its record. Other benchmarks are skipped, unless all would be. */

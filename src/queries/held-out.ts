@@ -9,7 +9,7 @@ import type { HeldOutReward } from '../contract/training.ts';
 import { countOf } from '../text/numbers.ts';
 
 /** The number of samples behind a held-out mean, and the expected number, if the service reports them. */
-export interface HeldOutSamples {
+interface HeldOutSamples {
   readonly samples: number | undefined;
   readonly expected?: number | undefined;
 }

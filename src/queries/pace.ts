@@ -3,7 +3,7 @@ import { statusMeaning } from '../contract/status.ts';
 import type { ProgressPoint } from '../store/store.ts';
 import { age, duration } from '../text/time.ts';
 
-export interface Pace {
+interface Pace {
   /** Milliseconds per step; undefined if unknown. */
   readonly stepMs: number | undefined;
   /** Whether `stepMs` is only the mean since the start, which grows while no step arrives. */

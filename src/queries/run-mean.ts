@@ -25,7 +25,7 @@ export interface RunMean extends TaskMean {
   readonly isStoppedWhole: boolean;
 }
 
-export interface RunMeanOptions
+interface RunMeanOptions
   extends Partial<Pick<RunExtent, 'status' | 'listed' | 'failed' | 'samplesPerTask' | 'recorded' | 'endedAt'>> {
   readonly total?: number | null | undefined;
   readonly range?: Range | undefined;
@@ -109,7 +109,7 @@ export interface Certainty {
 }
 
 /** The first and the last read, in epoch milliseconds. */
-export type ReadAfterEnd = readonly [first: number, last: number];
+type ReadAfterEnd = readonly [first: number, last: number];
 
 /** The rewards are read again for five minutes, at growing intervals, like settling data in `pollDelay`. */
 const lateReads = { firstMs: 10_000, forMs: 5 * 60_000 };

@@ -9,7 +9,7 @@ import type { LiveQuery } from './live-query.ts';
 export type OptionsOperation = 'getTrainingOptions' | 'getEvalOptions';
 
 /** Later generations list options by benchmark and base model. */
-export interface OptionsChoice {
+interface OptionsChoice {
   readonly benchId: string;
   readonly model?: string | undefined;
 }

@@ -42,7 +42,7 @@ export function observationOf(id: string, certainty: Certainty | undefined): Obs
   return { kind: 'run', id, certainty, ...(isOnly && { mean, graded: rewards }) };
 }
 
-export interface ResultsOptions {
+interface ResultsOptions {
   /** The number of rollouts with a reward, if known. Complete results are polled less often, or not at all. */
   readonly scored?: number | null | undefined;
   /** The listed rollouts. The results are settling while these have rewards that the results lack. */

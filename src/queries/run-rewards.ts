@@ -21,7 +21,7 @@ export interface Rollouts {
 /** The rewards of the listed rollouts. */
 export const ratedRewards = ({ listed }: Rollouts): number[] => listed.flatMap(each => each.reward ?? []);
 
-export interface RunRewards {
+interface RunRewards {
   readonly tasks: ReadonlyMap<string, Rollouts>;
   /** Rollouts whose task is unknown. */
   readonly nameless: Rollouts;

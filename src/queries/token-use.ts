@@ -13,7 +13,7 @@ import { trainerRewardsQuery } from './training-curves.ts';
 /** Maximum number of runs to read. Each takes two requests. */
 const maxRuns = 3;
 
-export interface TokenUse {
+interface TokenUse {
   /** Mean tokens per rollout. */
   readonly tokens: { readonly input: number | undefined; readonly output: number };
   /** The step whose rollouts were counted, for a training run. */

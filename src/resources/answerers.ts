@@ -12,7 +12,7 @@ import { clean } from '../text/sanitise.ts';
 import { chatName, deployedAs } from './deployments.ts';
 import { readDeployments } from './production.ts';
 
-export interface Answerers {
+interface Answerers {
   readonly base: string | undefined;
   /** The name to chat with: the checkpoint's, or that of another deployment with the same base model. */
   readonly checkpoint: string | undefined;

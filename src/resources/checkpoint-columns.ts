@@ -36,7 +36,7 @@ interface Evaluations {
 }
 
 /** The rewards read for several evaluations, by {@link poolKey}. */
-export type Pools = ReadonlyMap<string, { readonly data?: ReadRewards | undefined; readonly error?: Error | null }>;
+type Pools = ReadonlyMap<string, { readonly data?: ReadRewards | undefined; readonly error?: Error | null }>;
 
 export const poolKey = (runs: readonly EvalRun[]): string => runs.map(({ eval_run_id }) => eval_run_id).join();
 

@@ -229,7 +229,7 @@ export function gridFacts(row: GridRow): readonly Fact[] {
 }
 
 /** A task that all runs share. */
-export interface GridTask {
+interface GridTask {
   readonly task_id: string;
   /** The mean of each run, in the order of the runs. */
   readonly means: readonly (number | undefined)[];

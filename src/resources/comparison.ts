@@ -40,7 +40,7 @@ interface OfBenchmark {
 }
 
 /** Whether two sets of rollouts may be compared task by task. */
-export interface Comparability {
+interface Comparability {
   /** Why they may not. */
   readonly why?: string;
   /** A note about an unknown benchmark, if they may be compared. */

@@ -26,7 +26,7 @@ export const describeDiagnostics = (step: StepDiagnostics): string =>
     .join(', ');
 
 /** A diagnostic's values by step. */
-export interface Diagnostic {
+interface Diagnostic {
   readonly label: string;
   /** The value at each step of the curve; NaN where missing. */
   readonly values: Float64Array;

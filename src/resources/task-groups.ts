@@ -36,7 +36,7 @@ interface GroupOptions {
   readonly base?: ReadonlyMap<string, readonly number[]> | undefined;
 }
 
-export interface TaskGroups {
+interface TaskGroups {
   readonly groups: readonly TaskGroup[];
   /** Listed rollouts that name no task. */
   readonly nameless: number;

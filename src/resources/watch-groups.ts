@@ -6,7 +6,7 @@ import { type WatchedResource, watchedLine } from './watch.ts';
 const groupings = ['none', 'benchmark', 'status'] as const;
 
 /** How lines are grouped; kept between sessions. */
-export interface Grouping {
+interface Grouping {
   readonly by: (typeof groupings)[number];
   /** The names of the folded groups. */
   readonly folded: readonly string[];

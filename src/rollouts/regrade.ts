@@ -157,7 +157,7 @@ export const rolloutsIn = (runs: readonly ComparedRun[]): readonly Gradable[] =>
 ];
 
 /** A compared run with the rewards of another grader. Rollouts that it has not graded have none. */
-export interface RegradedRun {
+interface RegradedRun {
   readonly run: ComparedRun;
   /** How many of its rollouts were graded, and why not the others. */
   readonly words: string;
@@ -200,7 +200,7 @@ export function regradedRuns(runs: readonly ComparedRun[], grades: readonly Grad
 
 const maxReasons = 3;
 
-export interface RegradeOptions {
+interface RegradeOptions {
   readonly range: Range;
   /** The lowest reward that passes; by default, the top of the range. */
   readonly passAt?: number | undefined;

@@ -27,7 +27,7 @@ export type Regradable = Owner | Comparison;
 
 export const isComparison = (of: Regradable): of is Comparison => 'view' in of;
 
-export const runsIn = (of: Comparison): readonly NamedRun[] => (of.view === 'compare' ? [of.base, of.new] : of.runs);
+const runsIn = (of: Comparison): readonly NamedRun[] => (of.view === 'compare' ? [of.base, of.new] : of.runs);
 
 export function regradableLabel(of: Regradable): string {
   if (!isComparison(of)) return labelOf(of.resource, of.row);

@@ -45,7 +45,7 @@ const errorNames: Record<ErrorKind, string> = {
 };
 
 /** The part of a chat answer that arrived before it broke off. */
-export interface PartialAnswer {
+interface PartialAnswer {
   readonly content: string;
   readonly reasoning: string;
   readonly refusal?: string;

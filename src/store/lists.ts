@@ -26,12 +26,12 @@ export interface SavedList {
 }
 
 /** A list from an earlier session. */
-export interface RememberedList extends SavedList {
+interface RememberedList extends SavedList {
   readonly rows: object[];
 }
 
 /** The number of saved rows, and whether they are the whole list without unreadable rows. */
-export interface RememberedCount {
+interface RememberedCount {
   readonly rows: number;
   readonly complete: boolean;
   /** Epoch milliseconds. */

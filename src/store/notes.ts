@@ -27,7 +27,7 @@ export interface Note {
 }
 
 /** A note without its content: the resource or message, and the author. */
-export type NoteSubject = Omit<Note, 'flag' | 'text' | 'at' | 'since'>;
+type NoteSubject = Omit<Note, 'flag' | 'text' | 'at' | 'since'>;
 
 /** A change to a note. A missing field keeps its saved value. */
 export type NoteChange = Partial<Pick<Note, 'flag' | 'text'>>;

@@ -230,7 +230,7 @@ export interface SeenFilter {
 }
 
 /** A resource without its record. */
-export type SeenSince = Pick<RememberedResource, 'kind' | 'id' | 'label' | 'status' | 'seenAt'>;
+type SeenSince = Pick<RememberedResource, 'kind' | 'id' | 'label' | 'status' | 'seenAt'>;
 
 export class SeenResources {
   readonly #tables: Tables;

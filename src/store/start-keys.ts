@@ -28,7 +28,7 @@ interface StartKey {
   readonly pid: number;
 }
 
-export type StartOutcome = 'started' | 'refused' | 'unknown';
+type StartOutcome = 'started' | 'refused' | 'unknown';
 
 /** An earlier start request with the same content that may have succeeded. */
 export interface EarlierStart extends Pick<StartKey, 'key' | 'sentAt'> {

@@ -35,13 +35,13 @@ export interface SavedChat {
 }
 
 /** A conversation as it is saved. */
-export interface ChatToSave extends Omit<SavedChat, 'at'> {
+interface ChatToSave extends Omit<SavedChat, 'at'> {
   /** Opaque to the store. */
   readonly talk: unknown;
 }
 
 /** Identifies a choice between two answers. */
-export interface ChoiceRef {
+interface ChoiceRef {
   readonly conversation: string;
   readonly pair: string;
 }

@@ -33,7 +33,7 @@ interface KnownText {
 }
 
 /** A trajectory to keep. */
-export interface TextToSave extends Pick<KnownText, 'steps' | 'record'> {
+interface TextToSave extends Pick<KnownText, 'steps' | 'record'> {
   readonly trajectoryId: string;
   readonly parts: readonly TextPart[];
 }
@@ -134,7 +134,7 @@ export function forgetTexts(path: string): void {
   for (const end of ['', '-wal', '-shm', '-journal']) rmSync(`${path}${end}`, { force: true });
 }
 
-export interface TextIndexOptions {
+interface TextIndexOptions {
   readonly service: string;
   /** Maximum size of the file in bytes. */
   readonly mostBytes: number;

@@ -10,7 +10,7 @@ import { ResumableUploads, uploadsKeptMs } from './tables.ts';
  */
 export type RecordPhase = 'sending' | 'ingesting' | 'ingested';
 
-export interface UploadRecord {
+interface UploadRecord {
   readonly benchId: string;
   readonly phase: RecordPhase;
   /** Fingerprint of the last manifest sent; undefined if none was sent. */

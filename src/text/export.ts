@@ -66,7 +66,7 @@ export function* exportParts<Row>(
 }
 
 const extensions = { json: 'json', jsonl: 'jsonl', csv: 'csv', markdown: 'md', text: 'txt', html: 'html' } as const;
-export type FileFormat = keyof typeof extensions;
+type FileFormat = keyof typeof extensions;
 
 /**
  * `benchtop-<kind>-<id>-<yyyymmdd-hhmmss>.<extension>`, with the time in UTC. Contains only `A-Z a-z 0-9 . _ -`,

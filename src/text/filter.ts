@@ -27,7 +27,7 @@ export interface FilterError {
   readonly error: string;
 }
 
-export interface FilteredRows<T> {
+interface FilteredRows<T> {
   readonly rows: readonly T[];
   /** Set if filtering stopped before the last row; gives the reason and advice. */
   readonly notice?: string;
@@ -75,7 +75,7 @@ export function pick<T>(items: readonly T[], places: readonly number[]): T[] {
   return places.map(place => items[place] as T);
 }
 
-export interface FilteredTexts {
+interface FilteredTexts {
   /** Indexes of the matching texts, in order; undefined if all of them match. */
   readonly kept: readonly number[] | undefined;
   readonly notice?: string;

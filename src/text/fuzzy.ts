@@ -6,7 +6,7 @@
 /** Bounds in UTF-16 units, the end exclusive; in order, without overlap. */
 export type Range = readonly [start: number, end: number];
 
-export interface FuzzyMatch {
+interface FuzzyMatch {
   /** Higher is better; comparable only between matches for the same query. */
   readonly score: number;
   readonly ranges: readonly Range[];

@@ -18,7 +18,7 @@ export interface LineSearch {
   readonly matchesIn: (texts: readonly SearchedText[]) => readonly (readonly LineMatch[])[];
 }
 
-export interface SearchedText {
+interface SearchedText {
   readonly body: string;
   /** The lines that are pieces of longer ones. */
   readonly cuts?: ReadonlyMap<number, LineCut> | undefined;
@@ -48,7 +48,7 @@ export function formsOf(line: string): readonly [shown: string, hidden?: string]
 const whole = (line: string): string => line;
 const shownForm = (line: string): string => formsOf(line)[0];
 
-export interface SearchError {
+interface SearchError {
   readonly ok: false;
   /** One sentence for the user; as safe for a terminal as the input. */
   readonly error: string;

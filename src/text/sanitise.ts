@@ -6,9 +6,9 @@
 import { isRawJson } from '../base/own-property.ts';
 import { expandTabs } from './width.ts';
 
-export type SanitiseMode = 'drop' | 'show';
+type SanitiseMode = 'drop' | 'show';
 
-export interface SanitiseOptions {
+interface SanitiseOptions {
   /** `drop`, the default, removes unsafe characters; `show` makes them visible: `␛[31m`, `<U+202E>`. */
   readonly mode?: SanitiseMode;
   /** Keeps tabs, and line ends as line feeds. Otherwise the result is one line. */

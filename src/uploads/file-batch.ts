@@ -9,7 +9,7 @@ import { clean } from '../text/sanitise.ts';
 import { fileFingerprint, type LocalFile } from './benchmark-plan.ts';
 
 /** The addresses from one request, which expire together. */
-export interface Allocation {
+interface Allocation {
   readonly benchId: string;
   readonly targets: ReadonlyMap<string, UploadUrl>;
   /** When they expire, according to `uploadDeadline`. */

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { isRecord } from '../base/own-property.ts';
 
-export interface Occurrence {
+interface Occurrence {
   /** The content's hash, independent of field order. */
   readonly hash: string;
   /** Numbers the file's identical trajectories, from 1. */

@@ -7,7 +7,7 @@ const nanMark = '\u0000NaN\u0000';
 /** Matches text that may contain NaN, Infinity, or a number that overflows to it. */
 const mayOverflow = /NaN|Infinity|\d[eE]\+?\d{3}|\d{309}/;
 
-export interface ReadJson {
+interface ReadJson {
   readonly value: unknown;
   /** How many of its numbers are NaN or infinite. `JSON.stringify` writes them as null. */
   readonly notFinite: number;

@@ -70,7 +70,7 @@ export function describeReport({
 export const noCounts: UploadCounts = { stored: 0, skipped: 0, failed: 0, unknown: 0 };
 
 /** How many items were sent before, but only for another agent or with another key. */
-export type OtherCounts = Readonly<Partial<Record<Other, number>>>;
+type OtherCounts = Readonly<Partial<Record<Other, number>>>;
 
 export const totalOf = (others: OtherCounts): number => Object.values(others).reduce((total, each) => total + each, 0);
 

@@ -18,9 +18,7 @@ import { isSameStatus } from '../text/status-spelling.ts';
 import { endInstant, parseTime } from '../text/time.ts';
 
 /** The state of a resource at the time of an event. */
-export type EventDetail = Partial<
-  Omit<KnownResource, 'kind' | 'id' | 'label' | 'curve' | 'endedAt' | 'error' | 'isNew'>
-> & {
+type EventDetail = Partial<Omit<KnownResource, 'kind' | 'id' | 'label' | 'curve' | 'endedAt' | 'error' | 'isNew'>> & {
   /** An alarm's text. */
   readonly alarm?: string;
   /** The step at which an alarm ended; for an evaluation, the number of rollouts that had ended. */
@@ -44,7 +42,7 @@ export interface InboxEvent extends Omit<StoredEvent, 'detail'> {
 }
 
 /** A period during which the user was not watching, in epoch milliseconds. */
-export interface Absence {
+interface Absence {
   readonly from: number;
   readonly to: number;
 }

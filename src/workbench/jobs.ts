@@ -16,7 +16,7 @@ export interface JobState {
   readonly error: Error | undefined;
 }
 
-export interface JobSubject {
+interface JobSubject {
   /** The upload's name in sentences, e.g. `my-benchmark`. */
   readonly label: string;
   /** The dataset it uploads to; missing for a benchmark. */

@@ -22,7 +22,7 @@ import type { Inbox } from './inbox.ts';
 import type { Notes } from './notes.ts';
 import type { Pins } from './pins.ts';
 
-export interface RecordsOptions {
+interface RecordsOptions {
   readonly kinds: Kinds;
   readonly statuses: StatusStore;
   readonly restarts: Restarts;

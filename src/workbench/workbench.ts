@@ -82,7 +82,7 @@ export interface WorkbenchOptions {
 }
 
 /** Work that would be lost on exit. */
-export interface UnfinishedWork {
+interface UnfinishedWork {
   /** A description, e.g. `The answer from model-a in the chat`. */
   readonly words: string;
   /** Stops it, so that its partial result can be saved. */

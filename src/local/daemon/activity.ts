@@ -6,7 +6,7 @@
 /** Idle time is counted in this many steps, so that time while the machine is asleep does not count. */
 const steps = 30;
 
-export interface ActivityOptions {
+interface ActivityOptions {
   /** How long the service may be idle before `onIdle` is called, in milliseconds. */
   readonly idleMs: number;
   /** Whether background work is running. */

@@ -22,7 +22,7 @@ import {
 } from './files.ts';
 import { decide, fingerprintOf, type LocateReason } from './settings.ts';
 
-export interface EnsureOptions {
+interface EnsureOptions {
   readonly dataFolder: string;
   /** How this program is started; `serve` and its flags are added. */
   readonly entry: { readonly command: string; readonly args: readonly string[] };
@@ -60,7 +60,7 @@ export interface LocalAddress extends Readonly<Omit<z.output<typeof health>, 'in
   readonly instanceId: string;
 }
 
-export interface EnsuredAddress extends LocalAddress {
+interface EnsuredAddress extends LocalAddress {
   /** How it differs from the requested settings, as a sentence. */
   readonly note: string | undefined;
 }
@@ -252,7 +252,7 @@ function isReplaced(dataFolder: string, stopped: LocalAddress | undefined): bool
   return stopped !== undefined && address !== undefined && address.instance_id !== stopped.instanceId;
 }
 
-export interface StopOptions {
+interface StopOptions {
   /** Has open screens wait for the next service instead of starting their own. */
   readonly successor?: boolean;
 }

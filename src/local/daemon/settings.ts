@@ -38,7 +38,7 @@ export interface RunningSettings {
 }
 
 /** The settings of the service that a program would start. */
-export interface RequestedSettings {
+interface RequestedSettings {
   readonly version: string;
   readonly fingerprint: string;
   readonly upstream: string | undefined;

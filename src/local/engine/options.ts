@@ -12,7 +12,7 @@ export interface OptionSpec {
   readonly description: string;
 }
 
-export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
+type OptionSpecs = Readonly<Record<string, OptionSpec>>;
 
 /** Names an invalid option and the reason. */
 export class OptionError extends Error {
@@ -25,7 +25,7 @@ export class OptionError extends Error {
   }
 }
 
-export interface ReadOptions<Name extends string> {
+interface ReadOptions<Name extends string> {
   readonly set: Readonly<Partial<Record<Name, number>>>;
   /** The names of options that were ignored, fully or in part. */
   readonly ignored: readonly string[];

@@ -15,7 +15,7 @@ export interface PlannedRollout {
   readonly sample: number;
 }
 
-export interface EvaluationSampling {
+interface EvaluationSampling {
   /** The run's seed. Two runs with the same seed and model have the same rollouts. */
   readonly seed: number;
   /** Maximum number of tokens in an answer; a task may set a lower limit. */

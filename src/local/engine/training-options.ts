@@ -69,7 +69,7 @@ export const trainingOptionSpecs = {
 export type TrainingOptions = Readonly<Record<keyof typeof trainingOptionSpecs, number>>;
 
 /** The model and tasks that a training run uses. */
-export interface TrainedOn {
+interface TrainedOn {
   readonly base_model_slug: string;
   readonly tasks: readonly (Pick<Task, 'max_tokens'> & Partial<Pick<Task, 'tools'>>)[];
   /** The highest token limit of any task, including those held out; infinite if a task has none. */

@@ -9,7 +9,7 @@ const validationShare = 4;
 /** With fewer tasks, the estimate would be too noisy, or too few tasks would be left to learn from. */
 const fewest = 8;
 
-export interface TrainingSplits<Task> {
+interface TrainingSplits<Task> {
   readonly train: readonly Task[];
   readonly heldOut: readonly Task[];
   /** The split of the held-out tasks: a part of the train split, or the test split if that part would be too small. */

@@ -44,7 +44,7 @@ export const gradeMs = longestMatchMs + 10_000;
 /** How long cancelled training may take to finish its step, in milliseconds. A usual step takes less than a second. */
 const lastStepMs = 30_000;
 
-export interface WorkerThreadOptions {
+interface WorkerThreadOptions {
   readonly name: string;
   /** Whether to run with the lowest priority. */
   readonly lowPriority?: boolean;

@@ -10,7 +10,7 @@ import { Ngram, type NgramWeights } from './ngram.ts';
 import { PolicyModel } from './policy.ts';
 import { endToken, roleTokens, splitWords, Vocabulary } from './tokenizer.ts';
 
-export interface BaseModelSpec {
+interface BaseModelSpec {
   readonly slug: string;
   readonly name: string;
   /** Dollars per million tokens. Only for display, because the local service is free. */

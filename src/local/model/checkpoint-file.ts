@@ -4,7 +4,7 @@ import { CorruptFileError, pack, unpack } from './container.ts';
 
 const aboutSchema = z.object({ base_model_slug: z.string(), step: z.int().check(z.gte(0)) });
 
-export interface CheckpointContent {
+interface CheckpointContent {
   readonly base_model_slug: string;
   /** The number of completed steps. */
   readonly step: number;

@@ -69,7 +69,7 @@ export function pack(
 }
 
 /** A file's unpacked content. */
-export interface Unpacked {
+interface Unpacked {
   readonly about: unknown;
   /** @throws CorruptFileError if the file has no such array of this type */
   floats: (name: string) => Float32Array<ArrayBuffer>;

@@ -9,7 +9,7 @@
  */
 import { createPrng } from './prng.ts';
 
-export interface NetworkShape {
+interface NetworkShape {
   readonly vocabulary: number;
   readonly hidden: number;
 }

@@ -12,7 +12,7 @@ export interface NgramWeights {
 }
 
 /** Counts as flat rows: a context (one or two words), the next word, and its count. */
-export interface NgramCounts {
+interface NgramCounts {
   readonly unigrams: Uint32Array;
   /** Rows of three: last word, next word, count. */
   readonly bigrams: Uint32Array;

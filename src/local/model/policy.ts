@@ -52,7 +52,7 @@ export interface Generated {
 }
 
 /** The prediction for the next token. */
-export interface Prediction {
+interface Prediction {
   /** The base model's log-probabilities before any training; -Infinity for special tokens. */
   readonly base: Float64Array;
   /** Logits after training, before temperature; not normalised. */

@@ -1,6 +1,6 @@
 /** Seeded random numbers, the same on every machine. */
 
-export interface Prng {
+interface Prng {
   /** A number in [0, 1). */
   next: () => number;
 }

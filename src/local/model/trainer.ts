@@ -28,7 +28,7 @@ export interface GroupTask {
   readonly tools?: ToolSpec | undefined;
 }
 
-export interface TrainerOptions {
+interface TrainerOptions {
   /** How many answers to sample for each task in a batch. */
   readonly samples: number;
   readonly learningRate: number;
@@ -102,7 +102,7 @@ export class TrainingDiverged extends Error {
 }
 
 /** Grades a rollout by its last text; null if it could not be graded. Called once per rollout, in order. */
-export type RewardFunction<Task> = (task: Task, last: Generated, rollout: Episode) => number | null;
+type RewardFunction<Task> = (task: Task, last: Generated, rollout: Episode) => number | null;
 
 export class Trainer {
   /** The model being trained; its weights are updated in place. */

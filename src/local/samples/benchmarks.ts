@@ -17,7 +17,7 @@ type SampleTask = {
   readonly environment?: { readonly name: string; readonly secret_name: string }[];
 };
 
-export type SampleManifest = {
+type SampleManifest = {
   readonly name: string;
   readonly family: string;
   readonly description: string;

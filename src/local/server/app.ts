@@ -26,7 +26,7 @@ import * as areas from './routes/index.ts';
 import { storagePath } from './signed-uploads.ts';
 import { readQuery } from './validate.ts';
 
-export interface AppOptions {
+interface AppOptions {
   readonly service: ServiceContext;
   readonly rateLimit: RateLimit;
   /** Endpoints that control the process itself. Not part of the contract. */

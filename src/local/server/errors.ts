@@ -16,7 +16,7 @@ const statuses: Readonly<Record<keyof typeof errorCodes, number>> = {
   trajectory_already_terminal: 409,
 };
 
-export interface ApiErrorDetails {
+interface ApiErrorDetails {
   readonly param?: string | undefined;
   readonly context?: Readonly<Record<string, unknown>> | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;

@@ -89,7 +89,7 @@ const otherNames: Partial<Readonly<Record<Operation, OtherNames>>> = {
   },
 };
 
-export interface ReadBody {
+interface ReadBody {
   readonly body: unknown;
   /** Request fields that have no effect here. */
   readonly ignored: readonly string[];

@@ -8,7 +8,7 @@ export function isTrajectoryToken(token: string): boolean {
   return token.startsWith(prefix);
 }
 
-export interface TokenScope {
+interface TokenScope {
   readonly organizationId: string;
   readonly trajectoryId: string;
 }

@@ -34,9 +34,7 @@ const runtimeList = {
 } as const;
 
 /** The outcome of a build: the content hash and the base image, or the failure. */
-export type ImageBuild =
-  | { readonly content: string; readonly image_ref: string | undefined }
-  | { readonly failure: string };
+type ImageBuild = { readonly content: string; readonly image_ref: string | undefined } | { readonly failure: string };
 
 const provider = 'local';
 

@@ -12,7 +12,7 @@ const datasetList = {
   searches: ['dataset_name', 'display_name', 'dataset_id', 'source'],
 } as const;
 
-export interface DatasetName {
+interface DatasetName {
   readonly dataset_name: string;
   readonly display_name: string;
   readonly source: 'upload' | 'evaluation' | 'training';

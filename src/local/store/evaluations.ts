@@ -20,7 +20,7 @@ type NewEvalRun = RunStart &
     | 'total_rollouts'
   >;
 
-export interface FinishedRollout extends Rollout {
+interface FinishedRollout extends Rollout {
   readonly latency_ms: number;
   /** Null if the upstream server does not report them. */
   readonly completion_tokens: number | null;

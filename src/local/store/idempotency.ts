@@ -11,7 +11,7 @@ const keptMs = 7 * 24 * 60 * 60 * 1000;
 const pruneEvery = 500;
 
 /** A request whose response is kept. */
-export interface KeyedRequest {
+interface KeyedRequest {
   readonly organizationId: string;
   /** The scope of the key. */
   readonly operation: string;

@@ -15,7 +15,7 @@ class SealBroken extends Error {
 }
 
 /** The uses of signatures: upload addresses, ids of benchmarks before ingest, trajectory tokens, and settings. */
-export type SignedUse = 'upload' | 'benchmark' | 'trajectory' | 'settings';
+type SignedUse = 'upload' | 'benchmark' | 'trajectory' | 'settings';
 
 export class Keyring {
   readonly #master: Uint8Array;

@@ -19,7 +19,7 @@ export class ListQueryError extends Error {
   }
 }
 
-export interface ListDefinition {
+interface ListDefinition {
   readonly table: string;
   /** A unique column, which orders rows that are otherwise equal. */
   readonly id: string;

@@ -5,7 +5,7 @@ import type { Database } from './database.ts';
 import { newId, now } from './ids.ts';
 import type { TrajectoryRow } from './records.ts';
 
-export interface RewardLog {
+interface RewardLog {
   readonly reward_id: string;
   readonly name: string;
   readonly value: number;

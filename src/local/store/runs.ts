@@ -6,7 +6,7 @@ import { newId, now } from './ids.ts';
 import type { Failure } from './records.ts';
 import type { NewTrajectory, TrajectoryStore } from './trajectories.ts';
 
-export interface RunTable {
+interface RunTable {
   readonly name: string;
   /** The name of the id column in this table and in the trajectories. */
   readonly id: string;

@@ -15,7 +15,7 @@ export interface GradedPair {
   readonly second: boolean;
 }
 
-export interface Agreement {
+interface Agreement {
   readonly count: number;
   readonly agreed: number;
   /** Passed by the first grader and failed by the second. */

@@ -33,7 +33,7 @@ function passAllK({ count, passed }: Passes, k: number): number {
 }
 
 /** Both measures for a set of tasks, at one number of rollouts. */
-export interface PassPoint {
+interface PassPoint {
   readonly k: number;
   /** Tasks with at least `k` rollouts. */
   readonly tasks: number;

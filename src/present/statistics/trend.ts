@@ -5,7 +5,7 @@ import { mean } from '../../base/statistics.ts';
 export type Turn = 'rises' | 'falls' | 'level' | 'swings' | 'unclear';
 
 /** A part of a curve that keeps one direction. */
-export interface Stretch {
+interface Stretch {
   readonly turn: Turn;
   /** The index of its last value. */
   readonly last: number;

@@ -16,7 +16,7 @@ export interface VerdictOptions extends IntervalOptions {
   readonly ended?: boolean | undefined;
 }
 
-export type VerdictKind = 'better' | 'worse' | 'equal' | 'undecided';
+type VerdictKind = 'better' | 'worse' | 'equal' | 'undecided';
 
 /** How the new run compares with the base. */
 export interface Verdict {

@@ -14,7 +14,7 @@ import { type ListAnswer, type ListPage, ListPages } from './pages.ts';
 import { type RestOutcome, RestReader, type RestStep, type Waiter } from './read-all.ts';
 
 /** The workbench's functions for the reader. */
-export interface ReaderPorts<Row> {
+interface ReaderPorts<Row> {
   readonly context: (signal: AbortSignal) => Promise<QueryContext>;
   /** Publishes the list's current state. */
   readonly publish: (data: ListData<Row>) => void;

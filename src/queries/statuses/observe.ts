@@ -50,7 +50,7 @@ declare module '@tanstack/react-query' {
   }
 }
 
-export interface Observers {
+interface Observers {
   readonly statuses: StatusStore;
   /** Called with every report, e.g. to remember it. */
   readonly onObserved: (observations: readonly Observation[], times: ReadTimes) => void;

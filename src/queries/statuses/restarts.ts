@@ -5,12 +5,12 @@ import { isRunning } from '../../contract/status.ts';
 import type { SeenRestart } from '../../store/seen.ts';
 import type { KnownResource } from './known-resource.ts';
 
-export interface Restart extends SeenRestart {
+interface Restart extends SeenRestart {
   readonly resource: KnownResource;
 }
 
 /** What an earlier session knew about a run. */
-export interface EarlierProgress {
+interface EarlierProgress {
   /** Its last progress; undefined if a query may still report an older one. */
   readonly step?: number | undefined;
   /** Its last restart, from which it may not have recovered. */

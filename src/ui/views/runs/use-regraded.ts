@@ -63,7 +63,7 @@ export function useRegraded(place: Comparison) {
   };
 }
 
-export type RegradedComparison = ReturnType<typeof useRegraded>;
+type RegradedComparison = ReturnType<typeof useRegraded>;
 
 /** The grader, how far it is, and its error. */
 export const graderLines = (regraded: RegradedComparison, { width, isLow }: HeadRoom, theme: Theme): string[] =>
