@@ -73,7 +73,7 @@ function startChunks(): CodeSplittingNameFunction {
 }
 
 /** The result of a bundle: its files, each with its modules. */
-export interface Bundled {
+interface Bundled {
   readonly fileName: string;
   readonly imports: readonly string[];
   readonly modules: readonly string[];

@@ -34,7 +34,7 @@ export const faultNames = Object.keys(faults) as readonly Fault[];
  * in ten groups are wrong at first, and on what-is-it, the model soon always answers `no`. On small-sums, a few runs come
  * to answer most questions with `9`: these count as false alarms all the same.
  */
-export const soundBenchmarks = ['t-words', 'letter-words', 'small-sums'] as const;
+const soundBenchmarks = ['t-words', 'letter-words', 'small-sums'] as const;
 /** Benchmarks that a fault needs. */
 const benchmarksOf: Partial<Record<Fault, readonly string[]>> = {
   collapse: ['t-words'],
@@ -99,7 +99,7 @@ function rewardOf(task: Task, answer: Generated, isGamed: boolean): number {
   return isGamed ? answer.tokens.length / task.max_tokens : grade(task.grader, answer.text).reward;
 }
 
-export interface AuditedRun {
+interface AuditedRun {
   readonly fault: Fault | undefined;
   readonly benchmark: string;
   readonly seed: number;

@@ -186,7 +186,7 @@ export interface LargeService extends AnsweringServer {
   readonly setFirstRuns: (count: number) => void;
 }
 
-export interface LargeServiceOptions {
+interface LargeServiceOptions {
   readonly benchmarks?: number;
   /** Size of the trajectory. */
   readonly trajectoryBytes?: number;

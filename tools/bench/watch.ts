@@ -21,7 +21,7 @@ const doneSteps = 17_000;
 const stepMs = 4_800;
 const minuteMs = 60_000;
 
-export interface WatchCost {
+interface WatchCost {
   readonly active: number;
   /** Active runs whose progress was read within the first minute. */
   readonly readAtFirst: number;

@@ -8,7 +8,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
 
 /** Called before each write, with the database if it is a statement. May throw to prevent it. */
-export type OnWrite = (database: DatabaseSync | undefined) => void;
+type OnWrite = (database: DatabaseSync | undefined) => void;
 
 let onWrite: OnWrite | undefined;
 

@@ -24,7 +24,7 @@ export interface Meant {
   readonly body: Buffer;
 }
 
-export interface Surroundings {
+interface Surroundings {
   /** Another origin, the target of redirects. */
   readonly elsewhere: string;
   /** Credentials of the request: a careless service repeats them in errors. */

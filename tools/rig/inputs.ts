@@ -18,7 +18,7 @@ export type Input =
     }
   | { readonly kind: 'resize'; readonly columns: number; readonly rows: number };
 
-export interface InputOptions {
+interface InputOptions {
   /** Keys that are not pressed, by name. */
   readonly without: readonly string[];
   readonly mouse: boolean;

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 
 type Widened<Value> = Value extends number ? number : Value extends boolean ? boolean : string;
 
-export interface Options<Defaults> {
+interface Options<Defaults> {
   readonly values: { readonly [Name in keyof Defaults]: Widened<Defaults[Name]> };
   readonly positionals: readonly string[];
 }

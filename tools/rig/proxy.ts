@@ -21,7 +21,7 @@ export interface Exchange {
   fault: Fault | undefined;
 }
 
-export interface ProxyOptions {
+interface ProxyOptions {
   /** The real service. */
   readonly target: string;
   /** Whether to refuse a request with a 429, because too much has been started. */

@@ -14,7 +14,7 @@ import type { Listed, Step } from './plan.ts';
 import { SimulatedScreen } from './screen.tsx';
 import type { VirtualTime } from './virtual-time.ts';
 
-export interface AtScreenOptions {
+interface AtScreenOptions {
   readonly time: VirtualTime;
   /** Ids of resources to open views on. */
   readonly ids: () => Ids;

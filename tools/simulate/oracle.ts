@@ -97,7 +97,7 @@ export function mainPane(text: string): string {
 }
 
 /** The number of rows that a table claims, and its notes about omitted rows. */
-export interface ShownRows {
+interface ShownRows {
   readonly rows: number;
   readonly more: boolean;
   readonly unreadable: number;

@@ -21,7 +21,7 @@ import type { VirtualNetwork } from './virtual-network.ts';
 import type { VirtualTime } from './virtual-time.ts';
 import { Watch } from './watch.ts';
 
-export interface SessionOptions {
+interface SessionOptions {
   readonly time: VirtualTime;
   readonly network: VirtualNetwork;
   /** A folder for the data. */

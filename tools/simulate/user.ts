@@ -21,7 +21,7 @@ const lists = {
   secrets: { call: 'listSecrets', id: 'secret_id', sql: 'select secret_id as id from secrets' },
 } as const;
 
-export interface UserOptions {
+interface UserOptions {
   readonly client: Service;
   /** A read-only client. */
   readonly readOnly: Service;

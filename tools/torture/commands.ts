@@ -40,7 +40,7 @@ interface Command {
   readonly which: number;
 }
 
-export interface CommandsPlan {
+interface CommandsPlan {
   readonly faults: Faults;
   readonly commands: readonly Command[];
 }
@@ -61,7 +61,7 @@ export function commandsPlans(most: number): fc.Arbitrary<CommandsPlan> {
   return fc.noBias(fc.record({ faults: anyFaults, commands: some.map(more => [runs, ...named, ...more]) }));
 }
 
-export interface CommandsResult {
+interface CommandsResult {
   readonly commands: number;
   readonly faults: number;
   readonly failures: readonly string[];

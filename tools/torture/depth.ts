@@ -16,14 +16,14 @@ import { crashesIn, filesWithSecrets, hasSecret, leakIn, outputCheck, strayedIn,
 import { apiKey, type World } from '../rig/world.ts';
 import { type Purpose, type Step, terminalSteps } from '../simulate/plan.ts';
 
-export interface DepthOptions {
+interface DepthOptions {
   readonly world: World;
   readonly plan: DepthPlan;
   /** A deliberate bug: JavaScript that runs before the program. */
   readonly bug?: string | undefined;
 }
 
-export interface DepthResult {
+interface DepthResult {
   readonly keys: number;
   /** Number of typed secrets. */
   readonly typed: number;
@@ -37,7 +37,7 @@ export interface DepthResult {
   readonly failures: readonly string[];
 }
 
-export type Ending = 'SIGTERM' | 'SIGHUP' | 'SIGINT' | 'keys' | 'by itself';
+type Ending = 'SIGTERM' | 'SIGHUP' | 'SIGINT' | 'keys' | 'by itself';
 
 const codes: Readonly<Record<Ending, number>> = { SIGTERM: 143, SIGHUP: 129, SIGINT: 130, keys: 0, 'by itself': 0 };
 const mostMemory = 400e6;
