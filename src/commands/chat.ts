@@ -147,8 +147,14 @@ export async function run({ args, flags }: CommandInput<'chat'>, io: CommandIo):
       const onReasoning = (text: string): void => {
         for (const line of text.trim().split('\n')) io.note(`reasoning: ${line}`);
       };
-      const asking = askModel(context, request, print, { whole: flags.noStream, onReasoning });
-      const answered = await asking.finally(() => print());
+      const asking = async () => {
+        try {
+          return await askModel(context, request, print, { whole: flags.noStream, onReasoning });
+        } finally {
+          await print();
+        }
+      };
+      const answered = await asking();
       if (answered.words !== '') await io.print('\n');
       else for (const call of answered.extras.calls ?? []) await io.print(`${callLine(call)}\n`);
       for (const note of answerNotes(answered)) io.note(note);
