@@ -28,9 +28,8 @@ export function withAlarms(
     rows.map(async row => {
       const { training_run_id: id, status, created_at, bench_id, held_out: heldOut, trainer_reward } = row;
       const known = {
-        ...{ kind: 'training', status: status ?? undefined, startedAt: created_at ?? undefined, gone: false },
+        ...{ kind: 'training', status: status ?? undefined, startedAt: created_at ?? undefined },
         ...{ done: countOf(row.completed_steps), total: countOf(row.total_steps), mean: trainer_reward },
-        ...{ graded: undefined, failed: undefined, failedRounds: undefined, measured: undefined },
       };
       const reading = { ...readingOf(known, memory.progress.of(id), silentAt(row, context)), heldOut };
       const rules = await alarmRulesOf(bench_id ?? undefined, context);

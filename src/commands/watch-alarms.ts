@@ -105,8 +105,7 @@ export class WatchedAlarms {
 
   /** @throws CommandError at the first alarm, if that ends the wait */
   async see(seen: FollowedState): Promise<void> {
-    const { id, label, kind = '', status, done, total, mean, graded, failed, parent, startedAt } = seen;
-    const { measured, failedRounds, endTime, waits } = seen;
+    const { id, label, kind = '', status, done, parent, endTime } = seen;
     const { memory, compare } = this.#context;
     // If this fails, the next response reads the rules again.
     this.#rules ??= alarmRulesOf(parent, this.#context);
@@ -118,22 +117,8 @@ export class WatchedAlarms {
     if (resourceOfKind(kind)?.watch?.recordsProgress && done !== undefined) {
       memory.recordProgress(id, done, Date.now(), hasEnded(status) && endTime === undefined);
     }
-    const observed = {
-      kind,
-      status,
-      done,
-      total,
-      mean,
-      graded,
-      failed,
-      measured,
-      failedRounds,
-      startedAt,
-      endTime,
-      waits,
-      gone: false,
-    };
-    await this.#readMore({ ...observed, id }, rules);
+    const observed = { failed: undefined, graded: undefined, ...seen, kind };
+    await this.#readMore(observed, rules);
     const known = { ...observed, checkpoints: this.#checkpoints, ends: this.#ends, ...this.#counts };
     const reading = readingOf(known, memory.progress.of(id), done === undefined ? undefined : Date.now());
     const verdicts = judge(reading, rules, compare.rewardRange);

@@ -15,34 +15,23 @@ export interface SamplesPerTask {
   readonly isSent: boolean;
 }
 
+type Counted = 'nameless' | 'unreadable' | 'failed' | 'isPartOpen' | 'isMeasuredAsChosen';
+
 /** A run's totals, as reported by the service. */
-export interface RunExtent {
+export interface RunExtent extends Pick<RunTasks, Counted> {
   readonly status: string | null | undefined;
   /** How many rollouts the complete run will have; undefined if the service does not report it. */
   readonly total: number | undefined;
   /** How many rollouts the list of rewards contains, including unreadable ones. */
   readonly listed?: number | undefined;
-  /**
-   * How many listed rollouts are unreadable, or have a reward but no readable task. Rollouts without a reward count as
-   * missing instead.
-   */
-  readonly nameless?: number | undefined;
-  /** How many listed rollouts are unreadable. */
-  readonly unreadable?: number | undefined;
-  /** How many listed rollouts are known to have failed without a reward. */
-  readonly failed?: number | undefined;
   /** Read only if rollouts are missing, or the service reports no total. */
   readonly samplesPerTask?: SamplesPerTask | undefined;
   /** From the run's record, if it was read. */
   readonly recorded?: RecordedMean | undefined;
   /** When the run ended, if known; in epoch milliseconds. */
   readonly endedAt?: number | undefined;
-  /** Whether the number of missing rewards is unknown for one of several pooled runs. */
-  readonly isPartOpen?: boolean | undefined;
   /** Why the run's status or total could not be read. */
   readonly unread?: Error | undefined;
-  /** Whether it is known to have the tasks of the held-out curve, by which its checkpoint may have been chosen. */
-  readonly isMeasuredAsChosen?: boolean | undefined;
 }
 
 function endOf(status: string | null | undefined): RunEnd {

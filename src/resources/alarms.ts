@@ -303,9 +303,9 @@ function silenceOf(known: Known, points: readonly ProgressPoint[], readAt: numbe
   };
 }
 
-type RunField = 'status' | 'mean' | 'graded' | 'failed' | 'done';
-type EndField = 'ends' | 'certainty' | 'startedAt' | 'endTime' | 'endedAt';
-export type RunCounts = Pick<KnownResource, RunField> & Partial<Pick<KnownResource, EndField>>;
+type RunField = 'status' | 'mean' | 'graded' | 'failed' | 'done' | 'ends' | 'certainty' | EndField;
+type EndField = 'startedAt' | 'endTime' | 'endedAt';
+export type RunCounts = Partial<Pick<KnownResource, RunField>>;
 
 export const rolloutsOf = ({ status, mean, graded, failed, ends, certainty, done, ...times }: RunCounts): Rollouts => ({
   rated: certainty?.isFinal && listsRewards(certainty, mean) ? certainty.rewards : undefined,
@@ -318,21 +318,8 @@ export const rolloutsOf = ({ status, mean, graded, failed, ends, certainty, done
 export const lacksFailed = ({ kind, failed }: Pick<KnownResource, 'kind' | 'failed'>): boolean =>
   kind === 'run' && failed === undefined;
 
-type Known = Pick<
-  KnownResource,
-  | 'kind'
-  | 'status'
-  | 'done'
-  | 'total'
-  | 'mean'
-  | 'graded'
-  | 'failed'
-  | 'measured'
-  | 'failedRounds'
-  | 'gone'
-  | 'startedAt'
-> &
-  Partial<Pick<KnownResource, 'beganAt' | 'checkpoints' | 'waits' | EndField>>;
+type TrainingField = 'total' | 'measured' | 'failedRounds' | 'gone' | 'beganAt' | 'checkpoints' | 'waits';
+type Known = Pick<KnownResource, 'kind'> & Partial<Pick<KnownResource, RunField | TrainingField>>;
 
 /**
  * The last data read for a resource.

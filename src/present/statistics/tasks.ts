@@ -53,7 +53,10 @@ export interface RunTasks {
   readonly total?: number | undefined;
   /** The number of rollouts seen so far, including those whose reward or task is unknown. */
   readonly least?: number | undefined;
-  /** The number of rollouts that have a reward but no readable task, or are unreadable. They are not in `tasks`. */
+  /**
+   * The number of rollouts that have a reward but no readable task, or are unreadable. They are not in `tasks`.
+   * Rollouts with neither count as missing instead.
+   */
   readonly nameless?: number | undefined;
   /** How many of these are unreadable. */
   readonly unreadable?: number | undefined;

@@ -5,12 +5,10 @@ import type { BenchmarkUpload } from '../../../uploads/benchmark-upload.ts';
 import { allocate } from '../../../uploads/file-batch.ts';
 import { buildImages, ingest } from '../../../uploads/ingest.ts';
 import type { Service } from '../../../workbench/workbench.ts';
-import { useWindowRoom } from '../../app/shell-context.tsx';
+import { ReadingWindow, useReadingWidth } from '../../app/reading-window.tsx';
 import { useRequests } from '../../data/use-action.ts';
-import { formCommands, overlayCommands } from '../../keys/general.ts';
-import { Lines } from '../../widgets/lines.tsx';
+import { formCommands } from '../../keys/general.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
-import { Window, windowMargin } from '../../widgets/window.tsx';
 import { requestLine, requestLines } from '../../windows/requests.ts';
 
 /** Maximum number of files to name; the others are counted. */
@@ -24,7 +22,7 @@ interface UploadPreviewProps {
 export function UploadPreview({ job, onClose }: UploadPreviewProps) {
   const { styles } = useTheme();
   const { plan, benchId, agent } = job.state;
-  const { width, inner, ...room } = useWindowRoom(76);
+  const width = useReadingWidth();
   const requests = useRequests((service: Service) => {
     // The first response provides the id.
     const id = benchId ?? '';
@@ -38,29 +36,18 @@ export function UploadPreview({ job, onClose }: UploadPreviewProps) {
   const [first, ...rest] = requests?.kind === 'known' ? requests.requests : [];
   const lines = first
     ? [
-        ...requestLines({ kind: 'known', requests: [first] }, inner),
+        ...requestLines({ kind: 'known', requests: [first] }, width),
         ...(more > 0 ? [`and ${counted(more, 'more file')}, some in each request`] : []),
         'PUT each file, to its signed address',
         ...rest.map(requestLine),
       ]
-    : requestLines(requests, inner);
-  const height = Math.min(room.height, lines.length + windowMargin.lines);
+    : requestLines(requests, width);
   return (
-    <Window
+    <ReadingWindow
       title="Upload requests"
-      width={width}
-      height={height}
-      bindings={[
-        { command: overlayCommands.close, run: onClose },
-        { command: overlayCommands.quit, run: onClose },
-        { command: formCommands.preview, run: onClose },
-      ]}
-    >
-      <Lines
-        lines={lines.map(line => styles.code(line))}
-        width={inner}
-        height={Math.max(1, height - windowMargin.lines)}
-      />
-    </Window>
+      lines={lines.map(text => ({ text, style: styles.code }))}
+      opener={formCommands.preview}
+      onClose={onClose}
+    />
   );
 }
