@@ -172,14 +172,16 @@ export async function set({ args, flags }: CommandInput<'notes set'>, io: Comman
       subjects.push({ ...subject, message });
     }
     const notes = new Notes(() => memory, config.preferences.triage);
+    const removed = subjects.filter(subject => {
+      const { flag, text } = notes.own(subject) ?? {};
+      return (change.flag === '' && flag) || (change.text === '' && text);
+    });
     const unsaved = notes.say(subjects, change);
     if (unsaved !== undefined) throw new CommandError(`${unsaved}.`, exitCodes.failed);
     const what = note === undefined ? 'flag' : 'note';
-    io.note(
-      removesOnly
-        ? clean`${counted(subjects.length, what)} by ${notes.author} removed`
-        : clean`${counted(subjects.length, 'note')} by ${notes.author}`,
-    );
+    if (!removesOnly) io.note(clean`${counted(subjects.length, 'note')} by ${notes.author}`);
+    else if (removed.length > 0) io.note(clean`${counted(removed.length, what)} by ${notes.author} removed`);
+    else io.note(clean`There was no ${what} by ${notes.author}`);
     return exitCodes.done;
   });
 }

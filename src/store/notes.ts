@@ -137,6 +137,7 @@ export class NoteRecords {
         // If the clock was set back, this note must still be the newer one.
         const at = Math.max(now, (before?.at ?? 0) + 1);
         const { flag = before?.flag ?? '', text = before?.text ?? '' } = change;
+        if (!before && !saysSomething({ flag, text })) continue;
         // A resource that was never seen is named by its id.
         const label = subject.label === subject.id ? (before?.label ?? subject.label) : subject.label;
         this.#replace(run, { ...subject, label, flag, text, at, since: before?.since || at });

@@ -329,4 +329,8 @@ it('says that a flag or note is removed (out33 C9)', async () => {
   expect(await set('--flag', '')).toMatch(/^1 flag by \S+ removed$/);
   expect(await set('--flag', '', '--note', 'other')).toMatch(/^1 note by \S+$/);
   expect(await set('--note', '')).toMatch(/^1 note by \S+ removed$/);
+  expect(await set('--flag', '')).toMatch(/^There was no flag by \S+$/);
+  expect((await cli('notes set', ['evr_2', '--note', ''])).notes).toMatch(/There was no note by \S+$/);
+  // An exported note would replace one on another machine.
+  expect((await cli('notes export', [])).out).not.toContain('evr_2');
 });
