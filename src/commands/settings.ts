@@ -10,6 +10,7 @@ import { environmentLayer } from '../config/layers.ts';
 import { type Config, loadConfig } from '../config/load.ts';
 import { findPaths } from '../config/paths.ts';
 import { settingDefaults } from '../config/preferences.ts';
+import { profileReference, settingsReference } from '../config/reference.ts';
 import {
   settings as knownSettings,
   type ProfileSettings,
@@ -23,6 +24,7 @@ import { saysSomething } from '../store/notes.ts';
 import { counted } from '../text/numbers.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import type { Environment } from '../text/terminal.ts';
+import { defaultAuthor } from '../workbench/notes.ts';
 import { confirm } from './act.ts';
 import { openRemembered, testService } from './connect.ts';
 import { CommandError, exitCodes } from './exit.ts';
@@ -208,15 +210,23 @@ export async function getSetting({ args: [key], flags }: CommandInput<'config ge
   for (const warning of warnings) io.note(warning);
   const names = key === undefined ? [] : settingNamed(key, settings);
   const value = fieldOf(withoutSecrets(settings), names) ?? (await defaultOf(names));
-  if (value === undefined) throw new CommandError(`${key} is not set.`, exitCodes.failed);
+  if (value === undefined) throw new CommandError(describeUnset(key ?? '', names), exitCodes.failed);
   if (fieldOf(settings, names) === undefined) io.note(`${key} is not set: this is the default.`);
   await io.print(typeof value === 'string' && !flags.json ? recordText({ value }, 'value') : recordText(value));
   return exitCodes.done;
 }
 
+/** Says what a setting without a value and a default is for. */
+function describeUnset(key: string, [area = '', ...names]: readonly string[]): string {
+  const words =
+    area === 'profiles' ? own(profileReference, names[1] ?? '') : fieldOf(settingsReference, [area, ...names]);
+  return `${key} is not set.${typeof words === 'string' ? ` ${words.replaceAll('`', '')}` : ''}`;
+}
+
 /** A setting's default; undefined if it has none. */
 async function defaultOf([area = '', ...names]: readonly string[]): Promise<unknown> {
   const [command] = names;
+  if (area === 'triage' && command === 'author') return defaultAuthor();
   if (area !== 'keys' || command === undefined) return fieldOf(settingDefaults, [area, ...names]);
   const { defaultKeys } = await import('./start-checks.ts');
   return defaultKeys(command);

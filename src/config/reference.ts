@@ -68,7 +68,7 @@ export const settingsReference: Words<Omit<Settings, Area>> & {
       'Disk space in megabytes for the texts of searched trajectories, so that the next search need not read them from the service: 512 by default. 0 deletes them and keeps none.',
   },
   priceUnit:
-    'The unit of model prices, for example `USD per 1M tokens`: no service states it. Forms and `train --dry-run` then estimate the cost of a training run.',
+    'The unit of model prices, for example `USD per 1M tokens`: no service states it. Forms and `--dry-run` then estimate the cost of evaluations and training runs.',
   compare: {
     equalWithin:
       'Two runs count as equal if the confidence interval of their difference lies within this: 0.05 by default, 0 for never.',

@@ -5,9 +5,8 @@ import type { TriageSettings } from '../config/preferences.ts';
 import { type Note, type NoteChange, savedNotes } from '../store/notes.ts';
 import type { RememberedStore } from '../store/store.ts';
 
-/** The author of notes on this machine. */
-function authorOf({ author }: TriageSettings): string {
-  if (author !== undefined) return author;
+/** The author of notes on this machine, unless the settings name one. */
+export function defaultAuthor(): string {
   // Several machines may have a user with the same name, such as root. The domain depends on the network.
   const [host] = hostname().split('.');
   try {
@@ -31,7 +30,7 @@ export class Notes {
 
   constructor(remembered: () => RememberedStore, triage: TriageSettings) {
     this.#remembered = remembered;
-    this.author = authorOf(triage);
+    this.author = triage.author ?? defaultAuthor();
     // Each flag has one digit.
     this.flags = [...new Set(triage.flags)];
   }
