@@ -154,7 +154,8 @@ function applyPreferences(config: Config, { config: shown, workbench }: ShownSer
   const isOther = config.profile.name !== shown.profile.name;
   const waiting = [
     ...differing(config.preferences, preferences).map(name => (name === 'textIndexBytes' ? 'search' : name)),
-    ...(isOther ? [] : differing(withoutKeys(config.profile), withoutKeys(shown.profile))),
+    // The profile shown keeps its name, unless the settings name another default.
+    ...(isOther ? ['defaultProfile'] : differing(withoutKeys(config.profile), withoutKeys(shown.profile))),
   ];
   const notice = `Changed settings that apply when benchtop is started again: ${waiting.join(', ')}.`;
   return { ...config, preferences, warnings: [...(waiting.length > 0 ? [notice] : []), ...config.warnings] };

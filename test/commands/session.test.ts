@@ -374,6 +374,30 @@ describe('the settings file, changed by another program', () => {
     waiting(undefined)();
   });
 
+  it('names another default profile as waiting, unless a flag has chosen the profile', async () => {
+    const { url } = await hostileServer(page);
+    const home = testFolder();
+    const file = join(home, '.config', 'benchtop', 'config.json');
+    mkdirSync(join(file, '..'), { recursive: true });
+    const profiles = { lab: { baseUrl: url }, prod: { baseUrl: url } };
+    const write = (defaultProfile: string, theme = 'dark'): void =>
+      writeFileSync(file, JSON.stringify({ defaultProfile, profiles, theme }), { mode: 0o600 });
+    write('lab');
+    const sessions = [{}, { profile: 'lab' }].map(flags => new Session(flags, { HOME: home }));
+    for (const session of sessions) onTestFinished(() => session.close());
+    write('prod', 'light');
+    const waiting = ['defaultProfile', undefined].map(name =>
+      [`Changed settings that apply when benchtop is started again: theme`, name]
+        .filter(Boolean)
+        .join(', ')
+        .concat('.'),
+    );
+    await eventually(() => expect(sessions.map(each => each.connection.warnings[0])).toEqual(waiting));
+    expect(sessions.map(each => each.connection.current)).toEqual(['lab', 'lab']);
+    write('lab');
+    await eventually(() => expect(sessions.map(each => each.connection.warnings)).toEqual([[], []]));
+  });
+
   it('applies new limits beside a new address that is not used', async () => {
     const { session, file, write } = await failing(takes('sk-new-0123456789'), { apiKey: 'sk-old-0123456789' });
     const { shown, workbench } = session;
