@@ -108,6 +108,15 @@ it('has a line for each task, worst first, and explains the groups', async () =>
   expect(stage.text()).toMatch(/always +4 +1\.00 +████ +1\.00 +1\.00 +100% +too easy/);
 });
 
+it('shows how often both runs pass in a low pane, below a note about the base', async () => {
+  const stage = openViewOnStage(TasksView, {
+    place: { view: 'tasks', scope: { run: 'new' }, base: { id: 'base', name: 'before' } },
+    ...{ service: async () => service, columns: 60, rows: 15 },
+  });
+  await stage.waitFor('pass@k, base');
+  expect(stage.text()).toMatch(/benchmark of base is unknown[\s\S]*3 tasks: [\s\S]*pass@k {2}1 50%/);
+});
+
 it('sorts only by columns that have a value (out30 C2)', async () => {
   const stage = stageOf(200, 30);
   await stage.waitFor('3 tasks: 10 of 12');

@@ -177,8 +177,8 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
   const againstNotes = against ? [`DIFF is the mean minus the mean of ${sanitiseLine(against.name)}`] : [];
   const { why, note = why } = comparability(run && place.base ? [namedRun(run), place.base] : []);
   const words = [...(note === undefined ? [] : [note]), ...describeGroups(tasks), ...againstNotes];
-  // The counts, and pass@k of each run or of the first models.
-  const shownLow = against || tasks.models.length > 0 ? 3 : 2;
+  // The note, the counts, and pass@k of each run or of the first models.
+  const shownLow = (against || tasks.models.length > 0 ? 3 : 2) + (note === undefined ? 0 : 1);
   const areBySteps = tasks.steps.size > 1;
   const choices = [useBaseChoice(place, run), useStepsChoice(place, areBySteps)];
   const lifeBinding = useLifeBinding(place);
