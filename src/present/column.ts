@@ -42,6 +42,8 @@ export interface Column<Row> {
   readonly decides?: number;
   /** Shown only if a row has a value, or if chosen. */
   readonly ifAny?: boolean;
+  /** Whether no row has a value, including rows that are not read yet: sorting passes over it. */
+  readonly hasNone?: boolean;
   /** Id of the column that it explains. Hidden without that column, because it would seem to explain another one. */
   readonly beside?: string;
   /** Included in output for programs even though it is wide. On screen, another column's text contains the value. */

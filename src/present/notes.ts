@@ -49,15 +49,17 @@ const uncutFlag = 13;
 export function noteColumns<Row>(byId: NotesById, id: (row: Row) => string): readonly Column<Row>[] {
   const widths = [...byId.values()].map(notes => displayWidth(sanitiseLine(flagsOf(notes))));
   const min = Math.max(5, Math.min(uncutFlag, maxOf(widths) ?? 0));
+  const hasNone = byId.size === 0;
   return [
     {
-      ...{ id: 'flag', title: 'FLAG', width: { min, max: 24, grow: 1 }, ifAny: true },
+      ...{ id: 'flag', title: 'FLAG', width: { min, max: 24, grow: 1 }, ifAny: true, hasNone },
       value: row => flagsOf(byId.get(id(row))) || undefined,
       // Most lists have no room for the notes.
       text: row => flagsOf(byId.get(id(row))) || (textsOf(byId.get(id(row))) && 'note'),
     },
     plainColumn('note', 'NOTE', { min: 8, max: 80, grow: 1 }, row => textsOf(byId.get(id(row))) || undefined, {
       ifAny: true,
+      hasNone,
       wide: true,
       cutAt: 'end',
     }),

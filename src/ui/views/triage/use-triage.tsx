@@ -245,7 +245,6 @@ export function useNoted<Row>(columns: readonly Column<Row>[], id: (row: Row) =>
   const ofRow = useCallback((row: Row) => byId.get(id(row)), [byId, id]);
   return {
     columns: useMemo(() => {
-      if (byId.size === 0) return columns;
       const [first, ...others] = columns;
       return first ? [first, ...noteColumns(byId, id), ...others] : columns;
     }, [columns, byId, id]),

@@ -351,8 +351,10 @@ function tableBindings<Row>(
   // Rows that are not read yet may have a value.
   const sortable = () =>
     columns.filter(
-      ({ id, value, sortedBy = value, isUnread }) =>
-        partial || id === state.sort?.column || rows.some(row => isUnread?.(row) || sortedBy(row) !== undefined),
+      ({ id, value, sortedBy = value, isUnread, hasNone }) =>
+        (partial && !hasNone) ||
+        id === state.sort?.column ||
+        rows.some(row => isUnread?.(row) || sortedBy(row) !== undefined),
     );
   const open = current === undefined ? undefined : opening?.(current);
   return [
