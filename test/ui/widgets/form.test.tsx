@@ -67,6 +67,25 @@ describe('formReducer', () => {
     expect(formErrors(mended, fields).get('model')).toBeUndefined();
   });
 
+  it('stays among the options that match the typed text, of which space marks some', () => {
+    const options = ['tea green', 'coffee', 'tea black'].map(label => ({ value: label, label }));
+    const some: readonly FieldSpec[] = [{ kind: 'choice', name: 'drink', label: 'Drink', many: true, options }];
+    const press = (text: string): FormAction => ({ kind: 'press', press: { name: text, text } });
+    const chosenBy = (...actions: readonly FormAction[]) =>
+      formValues(
+        actions.reduce((state, action) => formReducer(state, action, some), initialFormState(some)),
+        some,
+      );
+    const next = { kind: 'choose', by: 1 } as const;
+    expect(chosenBy(press('tea'), next)).toMatchObject({ drink: 'tea black' });
+    expect(chosenBy(press('tea'), next, next)).toMatchObject({ drink: 'tea green' });
+    expect(chosenBy(press('tea'), next, press(' '), press('c'), press(' '))).toMatchObject({
+      'drink.marked': 'tea black\ncoffee',
+    });
+    // The neighbours of the only match are within reach.
+    expect(chosenBy(press('coffee'), next)).toMatchObject({ drink: 'tea black' });
+  });
+
   it('names the error and moves there', () => {
     const state = play({ kind: 'focus-error' });
     expect(state.focus).toBe(1);
@@ -93,6 +112,28 @@ describe('a list', () => {
     const state = playOn({ kind: 'choose', by: 1 });
     expect(formValues(state, list(['40', '30', '20']))).toEqual({ step: 'id 20' });
     expect(formValues(playOn(type('2'), type('0')), three)).toEqual({ step: 'id 20' });
+  });
+
+  it('shows only the options that match the typed text', async () => {
+    const { stdin, lastFrame, unmount } = render(
+      <KeyRouter>
+        <Teas onSubmit={() => {}} shown={list(['31', '20', '10', '30'])} />
+      </KeyRouter>,
+    );
+    await eventually(() => expect(lastFrame()).toContain('1/4'));
+    stdin.write('3');
+    await eventually(() => expect(lastFrame()).toContain('1/2'));
+    expect(lastFrame()).not.toContain('20');
+    stdin.write('\u001b[B');
+    await eventually(() => expect(lastFrame()).toContain('2/2'));
+    unmount();
+  });
+
+  it('leaves what the form was opened on out of a draft', () => {
+    const draft = playOn({ kind: 'choose', by: 1 });
+    const opened = three.map((field): FieldSpec => ({ ...field, isSubject: true }) as FieldSpec);
+    expect(formValues(initialFormState(three, draft), three)).toEqual({ step: 'id 20' });
+    expect(formValues(initialFormState(opened, draft), opened)).toEqual({ step: 'id 30' });
   });
 
   it('accepts a full name, even of an option that comes later, and refuses an unknown text', () => {

@@ -158,6 +158,7 @@ export function checkpointField(
     name,
     label,
     initial,
+    isSubject: initial !== '',
     help: fieldHelp,
     // A run may have a name that looks like an id, or like another run's step.
     isName: word => isCheckpointId(word) || readingsOf(word).length > 0,

@@ -53,6 +53,8 @@ export interface ChoiceFieldSpec extends FieldBase {
    * option.
    */
   readonly isList?: boolean;
+  /** Whether the form was opened on its initial value. */
+  readonly isSubject?: boolean;
   /** Whether space marks several options; the value under `marksOf(name)` lists them. */
   readonly many?: boolean;
   /** Whether typed text has a meaning of its own; it then does not choose an option that merely contains it. */
@@ -86,9 +88,10 @@ export type FormAction =
   | { readonly kind: 'confirm-again' }
   | { readonly kind: 'choose'; readonly by: number };
 
-/** @param kept an earlier state, whose changed values are kept, except confirmations */
+/** @param kept an earlier state, whose changed values are kept, except confirmations and what the form is opened on */
 export function initialFormState(fields: readonly FieldSpec[], kept?: FormState): FormState {
-  const again = new Set(fields.flatMap(field => (field.kind === 'text' && field.isConfirmation ? field.name : [])));
+  const isAgain = (field: FieldSpec) => (field.kind === 'text' ? field.isConfirmation : field.isSubject);
+  const again = new Set(fields.flatMap(field => (isAgain(field) ? field.name : [])));
   const touched = new Set([...(kept?.touched ?? [])].filter(name => !again.has(name)));
   const values = Object.fromEntries(
     fields.map((field): [string, FieldValue] => {
@@ -162,22 +165,32 @@ export function formErrors(state: FormState, fields: readonly FieldSpec[]): Read
 
 const withoutSought = ({ sought: _, ...state }: FormState): FormState => state;
 
-/**
- * The option with this name; otherwise the first option whose label, note or facts contain the text, preferably at the
- * beginning.
- */
-function soughtOption(field: ChoiceFieldSpec, sought: string): ChoiceOption | undefined {
+const textOf = ({ label, note = '', facts = [] }: ChoiceOption): string =>
+  [label, note, ...facts].join(' ').toLowerCase();
+
+/** The option with this name; otherwise all whose label, note or facts contain the text. */
+function soughtOptions(field: ChoiceFieldSpec, sought: string): readonly ChoiceOption[] {
   const { options } = field;
   const named = options[indexOf(field, sought)];
-  if (named || field.isName?.(sought)) return named;
+  if (named) return [named];
+  return field.isName?.(sought) ? [] : options.filter(option => textOf(option).includes(sought.toLowerCase()));
+}
+
+/** The first of them that begins with the text, or has it in its label. */
+function soughtOption(field: ChoiceFieldSpec, sought: string): ChoiceOption | undefined {
+  const found = soughtOptions(field, sought);
   const wanted = sought.toLowerCase();
-  const texts = options.map(({ label, note = '', facts = [] }) => [label, note, ...facts].join(' ').toLowerCase());
-  const at = [
-    texts.findIndex(text => text.startsWith(wanted)),
-    options.findIndex(({ label }) => label.toLowerCase().includes(wanted)),
-    texts.findIndex(text => text.includes(wanted)),
-  ].find(index => index >= 0);
-  return at === undefined ? undefined : options[at];
+  return (
+    found.find(option => textOf(option).startsWith(wanted)) ??
+    found.find(({ label }) => label.toLowerCase().includes(wanted)) ??
+    found[0]
+  );
+}
+
+/** The options to choose among: those that match the typed text if it leaves a choice, otherwise all. */
+export function optionsToChoose({ sought = '' }: FormState, field: ChoiceFieldSpec): readonly ChoiceOption[] {
+  const found = sought.trim() === '' ? [] : soughtOptions(field, field.isList ? sought.trim() : sought);
+  return found.length > 1 ? found : field.options;
 }
 
 /** Chooses the option that matches the typed text; a list keeps text that matches no option. */
@@ -202,8 +215,7 @@ function seek(state: FormState, field: ChoiceFieldSpec, { name, text }: KeyPress
 }
 
 /** Whether this text marks or unmarks the chosen option. */
-export const isMark = ({ sought = '' }: FormState, { many = false }: ChoiceFieldSpec, text: string): boolean =>
-  many && text === ' ' && sought.trim() === '';
+export const isMark = ({ many = false }: ChoiceFieldSpec, text: string): boolean => many && text === ' ';
 
 /** Whether a choice takes this text; in a list, spaces can be part of a name. */
 export function isSought(state: FormState, field: ChoiceFieldSpec, text: string): boolean {
@@ -225,7 +237,7 @@ export function formReducer(state: FormState, action: FormAction, all: readonly 
       : state;
   switch (action.kind) {
     case 'press': {
-      if (field?.kind === 'choice' && value?.kind === 'choice' && isMark(state, field, action.press.text)) {
+      if (field?.kind === 'choice' && value?.kind === 'choice' && isMark(field, action.press.text)) {
         const [marked, at] = [value.marked ?? [], fieldValue(state, field)];
         return change({ ...value, marked: marked.includes(at) ? marked.filter(each => each !== at) : [...marked, at] });
       }
@@ -237,9 +249,11 @@ export function formReducer(state: FormState, action: FormAction, all: readonly 
     }
     case 'choose': {
       if (field?.kind !== 'choice' || value?.kind !== 'choice' || field.options.length === 0) return state;
-      const count = field.options.length;
-      const next = (((choiceOf(field, formValues(state, all)) + action.by) % count) + count) % count;
-      return change({ ...value, value: field.options[next]?.value ?? '' });
+      const options = optionsToChoose(state, field);
+      const count = options.length;
+      const next = (((choiceOf({ ...field, options }, formValues(state, all)) + action.by) % count) + count) % count;
+      const chosen = change({ ...value, value: options[next]?.value ?? '' });
+      return options === field.options ? chosen : { ...chosen, sought: state.sought ?? '' };
     }
     case 'focus':
       return {

@@ -29,6 +29,7 @@ import {
   isMark,
   isSought,
   marksOf,
+  optionsToChoose,
   shownFields,
 } from './form-state.ts';
 
@@ -92,7 +93,7 @@ export function Form({ form, width, busy, onSubmit, verb, onCancel, onHelp, bind
   const choose = (by: number) => () => dispatch({ kind: 'choose', by });
   // Letters find an option; the form's own keys keep their meaning.
   const seeks = ({ name, text }: KeyPress): boolean =>
-    name === 'backspace' || (isChoice && text !== '?' && (isSought(state, field, text) || isMark(state, field, text)));
+    name === 'backspace' || (isChoice && text !== '?' && (isSought(state, field, text) || isMark(field, text)));
   const handlers = fieldHandlers({ multiline: isArea ?? false }, press => {
     if (!busy) dispatch({ kind: 'press', press });
   });
@@ -253,11 +254,16 @@ function optionRows(options: readonly ChoiceOption[], width: number, theme: Them
 const minLabelWidth = 20;
 
 /** A choice as a list of the options around the chosen one, which has the arrows and the position. */
-function listLines(spec: ChoiceFieldSpec, place: FieldPlace, width: number, theme: Theme): string[] {
+function listLines(
+  spec: ChoiceFieldSpec,
+  place: FieldPlace,
+  options: readonly ChoiceOption[],
+  width: number,
+  theme: Theme,
+): string[] {
   const { styles } = theme;
   const { focused, values, height } = place;
-  const { options } = spec;
-  const index = choiceOf(spec, values);
+  const index = choiceOf({ ...spec, options }, values);
   const typed = own(values, spec.name) ?? '';
   const position = index < 0 ? '' : `${index + 1}/${options.length}`;
   const room = width - displayWidth(position) - 5;
@@ -278,15 +284,16 @@ function fieldLines(spec: FieldSpec, place: FieldPlace, state: FormState, width:
   const { focused, values } = place;
   const { styles, glyphs } = theme;
   if (spec.kind === 'choice') {
-    if (spec.isList) return listLines(spec, place, width, theme);
-    const index = choiceOf(spec, values);
-    const option = spec.options[index];
+    // The typed text belongs to the focused field.
+    const options = focused ? optionsToChoose(state, spec) : spec.options;
+    if (spec.isList) return listLines(spec, place, options, width, theme);
+    const index = choiceOf({ ...spec, options }, values);
+    const option = options[index];
     const label = option ? option.label : 'nothing to choose from';
     const sought = focused && state.sought ? `“${state.sought}” ` : '';
     const marked = own(values, marksOf(spec.name))?.split('\n') ?? [];
     const count = marked.length > 0 ? `${marked.length} marked  ` : '';
-    const position =
-      spec.options.length > 1 ? `${sanitiseLine(sought)}${count}${index + 1}/${spec.options.length}` : '';
+    const position = options.length > 1 ? `${sanitiseLine(sought)}${count}${index + 1}/${options.length}` : '';
     const room = width - displayWidth(position) - 5;
     const mark = option && marked.includes(option.value) ? `${glyphs.mark} ` : '';
     const shown = truncate(`${mark}${sanitiseLine(option?.note ? `${label}  ${option.note}` : label)}`, room);
