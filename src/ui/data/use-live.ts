@@ -18,6 +18,12 @@ export interface Live<Data> {
 /** Data of a view besides its list: a refresh reads it too; with a freshness, it counts for the view's. */
 export type LivePart = Pick<Live<unknown>, 'refresh'> & Partial<Pick<Live<unknown>, 'freshness'>>;
 
+/** Rows that are made here, which are not final while the work goes on. */
+export const workPart = (refresh: () => void, isRunning: boolean): LivePart => ({
+  refresh,
+  ...(isRunning && { freshness: { kind: 'loading' } }),
+});
+
 /** A manual refresh resends requests that have made no progress for this long, in milliseconds. */
 const patienceMs = 5_000;
 

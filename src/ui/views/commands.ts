@@ -28,7 +28,13 @@ export const inboxCommands = commandTable('Inbox', {
 
 export const compareCommands = commandTable('Comparison', {
   swap: { id: 'compare.swap', title: 'swap base and new', keys: ['v'], hint: 'swap' },
-  stored: { id: 'compare.stored', title: 'back to the stored rewards', keys: ['R'], hint: 'stored rewards' },
+  stored: {
+    id: 'compare.stored',
+    title: 'back to the stored rewards',
+    keys: ['R'],
+    hint: 'stored rewards',
+    rank: 'second',
+  },
   other: { id: 'compare.other', title: "open the other run's rollout", keys: ['b'], hint: 'other run' },
   pool: {
     id: 'compare.pool',

@@ -111,7 +111,7 @@ export function CompareManyView({ place }: ViewProps<'compare-many'>) {
       // Only its type differs: `rows` replaces its rows.
       source={source as unknown as ListSource<GridRow>}
       rows={rows}
-      {...(regraded && { notes: regraded.notes, parts: [{ refresh: regraded.refresh }] })}
+      {...(regraded && { notes: regraded.notes, parts: [regraded.part] })}
       columns={columns}
       emptyText={regraded?.emptyText ?? 'None of these runs has a reward'}
       open={row => {

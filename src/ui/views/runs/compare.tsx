@@ -147,7 +147,7 @@ export function CompareView({ place }: ViewProps<'compare'>) {
     <ResourceList<ComparedTask>
       name="compared"
       source={source}
-      {...(regraded && { rows, notes: regraded.notes, parts: [{ refresh: regraded.refresh }] })}
+      {...(regraded && { rows, notes: regraded.notes, parts: [regraded.part] })}
       columns={comparisonColumns}
       initial={{ sort: worstFirst, at: place.at }}
       emptyText={regraded?.emptyText ?? 'Neither run has a trajectory that names its task'}

@@ -27,6 +27,7 @@ import { truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { usePane } from '../../app/view.tsx';
+import { workPart } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { recordCommands } from '../../keys/general.ts';
 import { useKeyOf } from '../../keys/router.tsx';
@@ -69,7 +70,7 @@ export function RegradeView({ place: { id, label } }: ViewProps<'regrade'>) {
       source={source}
       rows={rows}
       columns={useMemo(() => regradedColumns(passAt), [passAt])}
-      parts={[{ refresh }]}
+      parts={[workPart(refresh, state !== undefined && isUnderWay(state))]}
       emptyText={describeNoGrades(state)}
       open={row => ({
         ...recordPlace(trajectories, row.trajectory_id, row.task_id),

@@ -1,5 +1,6 @@
 /** Compared runs by the rewards of another grader. */
 import { useMemo } from 'react';
+import type { Command } from '../../../present/command.ts';
 import type { ComparedRun } from '../../../queries/compare.ts';
 import { describeGraded, regradedRuns } from '../../../rollouts/regrade.ts';
 import { describeRewardsBy } from '../../../rollouts/regraders.ts';
@@ -15,6 +16,7 @@ import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
 import { firstLines, wrap } from '../../../text/wrap.ts';
 import { useShell } from '../../app/shell-context.tsx';
+import { workPart } from '../../data/use-live.ts';
 import { recordCommands } from '../../keys/general.ts';
 import { type Binding, useKeyOf } from '../../keys/router.tsx';
 import type { Theme } from '../../widgets/theme/theme.tsx';
@@ -23,6 +25,9 @@ import type { HeadRoom } from './compared-heads.ts';
 import { useRegrade } from './regrade-window.tsx';
 import { useRegrading } from './regradings.ts';
 import { useRegradeForm } from './use-regrade-binding.tsx';
+
+/** The key leads to other rewards, and back, so a comparison names it. */
+const regradeAll: Command = { ...regradeCommands.open, hint: 'regrade', rank: 'second' };
 
 /** Maximum lines for the grader, and for its error. */
 const maxGraderLines = 3;
@@ -57,9 +62,12 @@ export function useRegraded(place: Comparison) {
       const row = grades.get(id ?? '');
       return row ? describeGraded(row) : 'Not regraded';
     },
-    refresh: () => {
-      if (regrading && !regrading.isRunning) again(regrading.again(place), true);
-    },
+    part: workPart(
+      () => {
+        if (regrading && !regrading.isRunning) again(regrading.again(place), true);
+      },
+      state !== undefined && isUnderWay(state),
+    ),
   };
 }
 
@@ -78,7 +86,7 @@ export const graderLines = (regraded: RegradedComparison, { width, isLow }: Head
 export function useRegradedBindings(place: Comparison, regraded: RegradedComparison): readonly Binding[] {
   const { navigate } = useShell();
   const openForm = useRegradeForm();
-  if (!regraded) return [{ command: regradeCommands.open, run: () => openForm(place) }];
+  if (!regraded) return [{ command: regradeAll, run: () => openForm(place) }];
   const { regrading: _, ...stored } = place;
   const { stop, regrading } = regraded;
   // Two runs may have been opened from several regraded ones.

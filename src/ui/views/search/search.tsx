@@ -13,6 +13,7 @@ import { truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { usePane } from '../../app/view.tsx';
+import { workPart } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { useKeyOf } from '../../keys/router.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
@@ -102,7 +103,7 @@ export function SearchView({ place: given }: ViewProps<'search'>) {
       source={source}
       rows={hits}
       {...list}
-      parts={[{ refresh: () => again() }]}
+      parts={[workPart(() => again(), !shown || isRunning)]}
       emptyText={describeEmpty(shown?.state, search.ok ? undefined : search.error)}
       open={({ trajectory_id, task_id, place: at, hidden }) => ({
         ...recordPlace(trajectories, trajectory_id, task_id ?? undefined),

@@ -65,6 +65,7 @@ it.each([
 ])('%sx%s: shows the means, the verdict and the tasks under the new grader, and leads back', async (columns, rows) => {
   const stage = openComparison({ columns, rows });
   await stage.waitFor(text => text.includes('The new run is worse'));
+  expect(stage.text()).toContain('<R> regrade');
   await stage.press('R');
   await stage.waitFor('Regrade before and after');
   // Nothing here depends on which rewards pass.
@@ -76,6 +77,7 @@ it.each([
   await stage.press('enter');
   await stage.waitFor(text => flat(text).includes('Rewards by the grader contains yes'));
   await stage.waitFor(text => text.includes('The new run is better'));
+  expect(stage.text()).toContain('<R> stored rewards');
   const text = flat(stage.text());
   expect(text).toMatch(/base before 0 over 12 tasks .*new after .*1\.00 over 11 tasks, 11 of 12 rollouts/);
   expect(text).toMatch(/▸ t\d+ 0 1\.00 \+1\.00/);
@@ -120,6 +122,7 @@ it('stops, and counts ungraded rollouts as missing', async () => {
   await stage.type('yes');
   await stage.press('enter');
   await stage.waitFor(text => /Graded \d+ of 24/.test(text));
+  expect(stage.text()).toContain('○ loading');
   expect(stage.workbench.unfinishedWork()).toEqual(['The regrading of before and after. Its grades will not be kept']);
   await stage.press('esc');
   held.reject(new Error('stopped'));
