@@ -92,10 +92,12 @@ export class Counts {
     if (ofKind.length === 0) return ofKind;
     const count = lists.countOf(source.key);
     const reader = lists.find(source.key);
+    // Remembered rows are never known to be all of them, but have no further page.
+    const isRead = reader ? reader.extent.complete && reader.extent.dropped === 0 : count?.complete;
     const since = Math.max(openedAt, reader?.polledAt ?? 0);
     return ofKind.filter(known => {
       const { kind, id, status } = known;
-      if (count ? !count.complete : !(statuses.runs(kind) && isRunning(status))) return false;
+      if (count ? !isRead : !(statuses.runs(kind) && isRunning(status))) return false;
       return !reader?.has(id) && (statuses.lastRead(known)?.at ?? 0) >= since;
     });
   }

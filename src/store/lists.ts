@@ -25,12 +25,16 @@ export interface SavedList {
   readonly remembered_at?: number | undefined;
 }
 
+/** Whether a list contains all of the service's rows. Remembered rows may be some of them, or none. */
+export const isWhole = (list: Pick<SavedList, 'complete' | 'dropped' | 'remembered_at'> | undefined): boolean =>
+  list?.complete === true && list.dropped === 0 && list.remembered_at === undefined;
+
 /** A list from an earlier session. */
 interface RememberedList extends SavedList {
   readonly rows: object[];
 }
 
-/** The number of saved rows, and whether they are the whole list without unreadable rows. */
+/** The number of saved rows, and whether they are all of the service's. */
 interface RememberedCount {
   readonly rows: number;
   readonly complete: boolean;
@@ -99,7 +103,6 @@ export class RememberedLists {
       const rows = data.rows.slice(0, keptRows);
       const complete = data.complete && rows.length === data.rows.length;
       const { dropped, repeated, notes, remembered_at } = data;
-      const isCounted = complete && dropped === 0;
       const text = JSON.stringify({ format, rows, complete, dropped, repeated, notes, remembered_at });
       if (text.length > maxJsonLength) {
         this.#tables.run('delete from pages where profile = ? and list = ?', scope, list);
@@ -110,7 +113,7 @@ export class RememberedLists {
         scope,
         list,
         rows.length,
-        isCounted ? 1 : 0,
+        isWhole({ complete, dropped, remembered_at }) ? 1 : 0,
         readAt,
         text,
       );

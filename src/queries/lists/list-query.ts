@@ -1,5 +1,6 @@
 /** The query that reads a list. */
 
+import { isWhole } from '../../store/lists.ts';
 import { cachedQuery, type LiveQuery } from '../live-query.ts';
 import type { QueryHost } from '../query-host.ts';
 import { runningOf } from '../statuses/store.ts';
@@ -46,7 +47,3 @@ export function listQuery<Row>(host: QueryHost, source: ListSource<Row>): LiveQu
     share: newerList,
   };
 }
-
-/** Whether a list contains all of the service's rows. */
-export const isWhole = (data: ListData<unknown> | undefined): boolean =>
-  data?.complete === true && data.dropped === 0 && data.remembered_at === undefined;

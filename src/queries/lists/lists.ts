@@ -1,6 +1,7 @@
 /** The lists on a connection: a reader for each, and their row counts. */
 import { hashKey, notifyManager, partialMatchKey, type QueryClient } from '@tanstack/react-query';
 import { Listeners } from '../../base/listeners.ts';
+import { isWhole } from '../../store/lists.ts';
 import type { RememberedStore } from '../../store/store.ts';
 import type { QueryContext } from '../query-context.ts';
 import type { Observation } from '../statuses/known-resource.ts';
@@ -122,7 +123,7 @@ export class Lists {
       remembered_at: list.remembered_at,
       version: 0,
     };
-    this.#counts.set(hash, { rows: data.rows.length, complete: list.complete && list.dropped === 0, readAt });
+    this.#counts.set(hash, { rows: data.rows.length, complete: isWhole(list), readAt });
     this.#cache.getQueryCache().build(this.#cache, { queryKey: key, initialData: data, initialDataUpdatedAt: readAt });
     return data;
   }
@@ -174,8 +175,8 @@ export class Lists {
 
   /** Updates a list's count. Returns whether it has changed. */
   #count(hash: string, { extent }: Pick<ListReader<unknown>, 'extent'>, readAt: number): boolean {
-    const { rows, dropped } = extent;
-    const complete = extent.complete && dropped === 0;
+    const { rows } = extent;
+    const complete = isWhole(extent);
     const previous = this.#counts.get(hash);
     this.#counts.set(hash, { rows, complete, readAt });
     return previous?.rows !== rows || previous.complete !== complete;

@@ -89,6 +89,11 @@ export class ListPages<Row> {
     return last?.next === null && !last.isCutOff;
   }
 
+  /** When the oldest of its rows was seen, if they come from the remembered store. */
+  get remembered_at(): number | undefined {
+    return this.#pages[0]?.rememberedAt;
+  }
+
   /** The list's current state. The same object until something in it changes. */
   get data(): ListData<Row> {
     if (this.#data && !this.#changed) return this.#data;
@@ -114,7 +119,7 @@ export class ListPages<Row> {
       dropped: this.dropped,
       repeated: pages.reduce((sum, { repeated }) => sum + repeated, 0),
       notes: [...new Set(notes)].filter(note => note !== undefined),
-      remembered_at: pages[0]?.rememberedAt,
+      remembered_at: this.remembered_at,
     };
     this.#data = keepIdentity(this.#data, fresh);
     return this.#data;

@@ -103,9 +103,9 @@ export class ListReader<Row> {
   }
 
   /** The number of rows, and whether the list is complete. Cheaper than `data`, which is rebuilt after every page. */
-  get extent(): Pick<ListData<Row>, 'complete' | 'dropped'> & { readonly rows: number } {
-    const { complete, dropped } = this.#seed ?? this.#pages;
-    return { rows: this.#seed?.rows.length ?? this.#pages.size, complete, dropped };
+  get extent(): Pick<ListData<Row>, 'complete' | 'dropped' | 'remembered_at'> & { readonly rows: number } {
+    const { complete, dropped, remembered_at } = this.#seed ?? this.#pages;
+    return { rows: this.#seed?.rows.length ?? this.#pages.size, complete, dropped, remembered_at };
   }
 
   readonly state = (): ReaderState => this.#state;

@@ -2,7 +2,7 @@
 
 import { hashKey } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
-import { isWhole, leastMsOf, listQuery } from '../../queries/lists/list-query.ts';
+import { leastMsOf, listQuery } from '../../queries/lists/list-query.ts';
 import type { ListData, ListSource } from '../../queries/lists/list-source.ts';
 import type { ListCount } from '../../queries/lists/lists.ts';
 import type { RestOutcome, Waiter } from '../../queries/lists/read-all.ts';
@@ -10,6 +10,7 @@ import type { ListReader, RowsAge } from '../../queries/lists/reader.ts';
 import { type FieldOrder, inOrder } from '../../queries/lists/server-sort.ts';
 import type { LiveQuery } from '../../queries/live-query.ts';
 import type { Attention } from '../../queries/polling.ts';
+import { isWhole } from '../../store/lists.ts';
 import { count as shortCount } from '../../text/numbers.ts';
 import { useLive } from './use-live.ts';
 import { useWorkbench } from './workbench.tsx';
@@ -191,7 +192,7 @@ export function usePagedList<Row>(
 
 /**
  * A list's row count, in `room` cells; four always suffice. A `+` follows if the service has more; the number is then
- * rounded down, so it is never too high. `?` if the service has rows, but none could be read.
+ * rounded down, so it is never too high. `?` if none could be read.
  */
 export function countText({ rows, complete }: Pick<ListCount, 'rows' | 'complete'>, room: number): string {
   if (!complete && rows === 0) return '?';

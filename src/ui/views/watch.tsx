@@ -11,7 +11,6 @@ import { hasEnded, isUnknown } from '../../contract/status.ts';
 import type { Command, HintRank } from '../../present/command.ts';
 import { describeMean } from '../../present/mean.ts';
 import { ageOf, agoOf, describeRunTime } from '../../present/times.ts';
-import { isWhole } from '../../queries/lists/list-query.ts';
 import type { ListData } from '../../queries/lists/list-source.ts';
 import { countsBeside } from '../../queries/run-mean.ts';
 import { pluralName } from '../../resources/define.ts';
@@ -40,6 +39,7 @@ import {
   toggled,
   ungrouped,
 } from '../../resources/watch-groups.ts';
+import { isWhole } from '../../store/lists.ts';
 import { levelRange, sparkline } from '../../text/sparkline.ts';
 import { isBad } from '../../workbench/inbox.ts';
 import type { Workbench } from '../../workbench/workbench.ts';

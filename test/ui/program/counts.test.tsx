@@ -71,6 +71,29 @@ it('does not deny in Watch that something runs if a list is unreadable or not of
   await other.waitFor('Nothing that was seen on this machine is running or pinned; this service does not list runs');
 });
 
+it('does not count what the service does not list as none, or what was seen of it as all', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'benchtop-counts-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const remembered = () => RememberedStore.open(join(folder, 'seen.db'), 'test');
+  const start = { view: 'list', resource: 'benchmarks' } as const;
+  const service = world();
+  delete service.answers.listEvalRuns;
+  delete service.answers.listTrainingRuns;
+  const screen = openWorld(service, start, { remembered });
+  const counts = (text: string) => ['Runs', 'Training', 'Trajectories'].map(each => sectionCount(text, each)).join();
+  await screen.waitFor(text => counts(text) === '?,?,0');
+  await screen.type(':run evr_1\r');
+  await screen.waitFor(text => counts(text) === '1+,?,0');
+  screen.workbench.close();
+  const down = world();
+  for (const name of ['listBenchmarks', 'listEvalRuns', 'listTrainingRuns', 'listTrajectories'] as const) {
+    down.answers[name] = () => {
+      throw new ServiceError('server', 'The store is out.', { status: 500 });
+    };
+  }
+  await openWorld(down, start, { remembered }).waitFor(text => counts(text) === '1+,?,0');
+});
+
 describe('the count of a section that was never opened', () => {
   const dataset = { dataset_id: 'ds_1', dataset_name: 'walks' };
 
