@@ -10,7 +10,6 @@ import {
   groupsOf,
   ofSteps,
   parseSteps,
-  scoresByTask,
   taskColumn,
   tasksByModel,
 } from '../resources/task-groups.ts';
@@ -37,14 +36,16 @@ const taskFields = (group: TaskGroup) => ({
   ...(group.stepScores && {
     by_step: group.stepScores.map(({ step, scores, mean }) => ({ step, mean: mean ?? null, rewards: scores })),
   }),
-  ...(group.modelScores && {
-    by_model: group.modelScores.map(({ model = null, scores, mean = null, passed }) => ({
-      ...{ model, mean, passed, rewards: scores, ...passFields({ scores, passed }) },
-    })),
-  }),
+  ...(group.modelScores && { by_model: byModel(group.modelScores) }),
   ...(group.base && { base_mean: group.base.mean ?? null, base_rewards: group.base.scores }),
+  ...(group.base?.modelScores && { base_by_model: byModel(group.base.modelScores) }),
   ...(group.base && { difference: group.difference ?? null }),
 });
+
+const byModel = (all: NonNullable<TaskGroup['modelScores']>) =>
+  all.map(({ model = null, scores, mean = null, passed }) => ({
+    ...{ model, mean, passed, rewards: scores, ...passFields({ scores, passed }) },
+  }));
 
 type Passed = Pick<TaskGroup, 'scores' | 'passed'>;
 
@@ -56,18 +57,25 @@ function passFields(rewards: Passed) {
 }
 
 /** Each model's mean and passes over all tasks, if there are several models. */
-function modelFields(groups: readonly TaskGroup[]) {
+function modelFields(groups: readonly Pick<TaskGroup, 'modelScores'>[]) {
   return [...tasksByModel(groups)].map(([model, own]) => {
     const scores = own.flatMap(each => each.scores);
     return {
       ...{ model: model ?? null, rewards: scores.length, mean: mean(scores) ?? null },
-      pass: pointsOf(own.filter(each => each.scores.length > 0)),
+      pass: pointsOf(own),
     };
   });
 }
 
+type Models = ReturnType<typeof modelFields>;
+
 const pointsOf = (groups: readonly Passed[]) =>
-  passCurve(groups.map(passesOf)).map(({ k, tasks, any, all }) => ({ k, tasks, pass_at_k: any, pass_hat_k: all }));
+  passCurve(groups.filter(({ scores }) => scores.length > 0).map(passesOf)).map(({ k, tasks, any, all }) => ({
+    k,
+    tasks,
+    pass_at_k: any,
+    pass_hat_k: all,
+  }));
 
 export async function run({ args: [word = ''], flags }: CommandInput<'tasks'>, io: CommandIo): Promise<number> {
   const { steps } = flags;
@@ -85,11 +93,11 @@ export async function run({ args: [word = ''], flags }: CommandInput<'tasks'>, i
       run: rewards,
       range: context.compare.rewardRange,
       passAt: flags.passAt,
-      base: other && scoresByTask(other.rows),
+      base: other?.rows,
     });
     const groups = sortRows(tasks.groups, row => (other ? row.difference : row.mean), false);
-    const scored = groups.filter(({ scores }) => scores.length > 0);
-    const models = modelFields(groups);
+    const bases = groups.flatMap(({ base }) => base ?? []);
+    const [models, baseModels] = [groups, bases].map(modelFields) as [Models, Models];
     const record = {
       id,
       status: rewards?.status ?? null,
@@ -98,9 +106,10 @@ export async function run({ args: [word = ''], flags }: CommandInput<'tasks'>, i
       ungrouped_rollouts: tasks.nameless,
       not_listed: tasks.isUncounted ? null : tasks.unlisted,
       // The rewards of several models together are no curve of any of them.
-      ...(models.length === 0 && { pass: pointsOf(scored) }),
-      ...(other && { base_pass: pointsOf(groups.flatMap(({ base }) => (base?.scores.length ? base : []))) }),
+      ...(models.length === 0 && { pass: pointsOf(groups) }),
+      ...(other && baseModels.length === 0 && { base_pass: pointsOf(bases) }),
       models,
+      ...(other && { base_models: baseModels }),
       tasks: groups.map(group => ({ ...taskFields(group), ...(tasks.isUncounted && { not_listed: null }) })),
     };
     await printRecord(record, id, flags, io, {

@@ -63,7 +63,7 @@ export interface TaskGroup {
   /** Its rewards by model, if the rollouts are from several models. */
   readonly modelScores?: readonly ModelScores[] | undefined;
   /** The same task in another run. */
-  readonly base?: Pick<TaskGroup, 'scores' | 'mean' | 'passed'>;
+  readonly base?: Pick<TaskGroup, 'scores' | 'mean' | 'passed' | 'modelScores'>;
   /** This mean minus the other run's mean. */
   readonly difference?: number | undefined;
 }
@@ -130,13 +130,8 @@ export function scoresByModel(rollouts: readonly GroupRollout[], passAt: number)
 }
 
 /** The group with its difference from the same task in another run. */
-export function withBase(group: TaskGroup, base: readonly number[] | undefined, passAt: number): TaskGroup {
-  if (!base) return group;
-  return {
-    ...group,
-    base: { mean: mean(base), scores: base, passed: countPassed(base, passAt) },
-    difference: meanDifference(base, group.scores),
-  };
+export function withBase(group: TaskGroup, base: TaskGroup['base']): TaskGroup {
+  return base ? { ...group, base, difference: meanDifference(base.scores, group.scores) } : group;
 }
 
 export interface StepTask extends TaskGroup {

@@ -8,6 +8,7 @@ import { numberColumn } from '../present/number-columns.ts';
 import { passAtK, passCurve, passHatK } from '../present/statistics/pass-at-k.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import {
+  type GroupRollout,
   groupOf,
   type ModelScores,
   passesOf,
@@ -32,8 +33,8 @@ interface GroupOptions {
   readonly range: Range;
   /** The lowest reward that counts as a pass; by default the top of the range. */
   readonly passAt?: number | undefined;
-  /** Each task's rewards in another run. */
-  readonly base?: ReadonlyMap<string, readonly number[]> | undefined;
+  /** The rollouts of another run to compare with. */
+  readonly base?: readonly Trajectory[] | undefined;
 }
 
 interface TaskGroups {
@@ -104,16 +105,20 @@ export function groupsOf(rows: readonly Trajectory[], options: GroupOptions): Ta
   const { run, range, passAt = range[1], base } = options;
   const { tasks, nameless } = rewardsByTask({ rewards: rows, total: run?.total });
   const { tasks: named } = byTask({ rewards: rows });
+  const { tasks: others } = byTask({ rewards: base ?? [] });
   const widened = widenedRange(range, [{ step: 0, rewards: rows }]);
   const steps = stepsOf(rows);
   const models = describeModels(rows);
+  const baseModels = base ? describeModels(base) : [];
+  /** A task's rollouts, with their rewards by model if all rollouts are from several. */
+  const ofModels = (id: string, rollouts: readonly GroupRollout[], all: readonly string[], unlisted?: number) => ({
+    ...groupOf(id, rollouts, widened, { passAt, ...(unlisted !== undefined && { unlisted }) }),
+    ...(all.length > 0 && { modelScores: scoresByModel(rollouts, passAt) }),
+  });
   const groups = [...tasks].map(([id, { unlisted }]) => {
-    const group = withBase(groupOf(id, named.get(id) ?? [], widened, { passAt, unlisted }), base?.get(id), passAt);
-    return {
-      ...group,
-      ...(steps.size > 1 && { stepScores: scoresByStep(group.rollouts) }),
-      ...(models.length > 0 && { modelScores: scoresByModel(group.rollouts, passAt) }),
-    };
+    const own = others.get(id);
+    const group = withBase(ofModels(id, named.get(id) ?? [], models, unlisted), own && ofModels(id, own, baseModels));
+    return { ...group, ...(steps.size > 1 && { stepScores: scoresByStep(group.rollouts) }) };
   });
   return {
     groups,
@@ -121,15 +126,11 @@ export function groupsOf(rows: readonly Trajectory[], options: GroupOptions): Ta
     unlisted: unlistedOf(rows, run) ?? 0,
     isUncounted: run !== undefined && run.total === undefined,
     steps,
-    models,
+    models: [...models, ...baseModels.map(words => `Base: ${words}`)],
     passAt,
     isOutside: widened[0] < range[0] || widened[1] > range[1],
   };
 }
-
-/** Each task's rewards, as the base for {@link groupsOf}. */
-export const scoresByTask = (rows: readonly Pick<Trajectory, 'task_id' | 'reward'>[]) =>
-  new Map([...byTask({ rewards: rows }).tasks].map(([id, rollouts]) => [id, scoresOf(rollouts)]));
 
 /** E.g. `8`, or `7 of 8` if one rollout has no reward. */
 const formatCount = (group: TaskGroup): string => {
@@ -280,6 +281,7 @@ export function groupFacts(row: TaskGroup): readonly Fact[] {
     ...(base
       ? [
           { label: 'base', value: `${reward(base.mean)} of ${base.scores.length}` },
+          ...(base.modelScores ?? []).map(each => ({ ...modelFact(each), group: 'base by model' })),
           { label: 'difference', value: difference(row.difference) },
         ]
       : []),
@@ -298,17 +300,21 @@ interface PassedTasks {
 }
 
 /** Each model's rewards by task, if the rollouts are from several models. */
-export const tasksByModel = (groups: readonly TaskGroup[]) =>
+export const tasksByModel = (groups: readonly Pick<TaskGroup, 'modelScores'>[]) =>
   Map.groupBy(
     groups.flatMap(({ modelScores = [] }) => modelScores),
     ({ model }) => model,
   );
 
-/** The tasks by model, if the rollouts are from several models, and those of the base. */
+/** The tasks and those of the base, each by model if the rollouts are from several models. */
 function passedTasks(groups: readonly TaskGroup[]): readonly PassedTasks[] {
-  const models = [...tasksByModel(groups)].map(([model = 'no model', tasks]) => ({ of: clean`, ${model}`, tasks }));
-  const base = { of: ', base', tasks: groups.flatMap(group => group.base ?? []) };
-  return [...(models.length > 0 ? models : [{ of: '', tasks: groups }]), ...(base.tasks.length > 0 ? [base] : [])];
+  const base = groups.flatMap(group => group.base ?? []);
+  const byModel = (of: string, all: readonly (PassedTasks['tasks'][number] & Pick<TaskGroup, 'modelScores'>)[]) => {
+    const models = [...tasksByModel(all)];
+    if (models.length === 0) return [{ of, tasks: all }];
+    return models.map(([model = 'no model', tasks]) => ({ of: clean`${of}, ${model}`, tasks }));
+  };
+  return [...byModel('', groups), ...(base.length > 0 ? byModel(', base', base) : [])];
 }
 
 /** How often the tasks of each model and run pass within several rollouts. */

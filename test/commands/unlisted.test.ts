@@ -59,3 +59,35 @@ it('does not call the listed rollouts complete if the service reports no total',
     if (name === 'tasks') expect(record.tasks[0].not_listed).toBeNull();
   }
 });
+
+it('has no curve of several models together, neither of a run nor of its base', async () => {
+  const rowsOf = (run: unknown) =>
+    (run === 'evr_base' ? ['one', 'two'] : ['new', 'new']).map((model_id, index) => ({
+      ...{ trajectory_id: `${run}_${index}`, task_id: 'a', model_id, reward: index, status: 'completed' },
+    }));
+  const { url } = await hostileServer(
+    answering({
+      getEvalRun: ({ eval_run_id }) => ({ eval_run_id, bench_id: 'b', status: 'completed', total_rollouts: 2 }),
+      getEvalProgress: () => ({ status: 'completed', total_rollouts: 2 }),
+      getTrajectoryRewards: ({ eval_run_id }) => ({ trajectory_rewards: rowsOf(eval_run_id) }),
+      listTrajectories: (_, query) => pageOf(rowsOf(query?.['eval_run_id'])),
+    }),
+  );
+  const cli = cliOn({ baseUrl: url, apiKey });
+  const record = JSON.parse((await cli('tasks', ['evr_new', '--base', 'evr_base', '--json'])).out);
+  expect(record).not.toHaveProperty('base_pass');
+  const curve = (model: string, mean: number) => ({
+    ...{ model, rewards: 1, mean, pass: [{ k: 1, tasks: 1, pass_at_k: mean, pass_hat_k: mean }] },
+  });
+  expect(record).toMatchObject({ models: [], base_models: [curve('one', 0), curve('two', 1)] });
+  expect(record.tasks[0]).toMatchObject({ base_by_model: [{ model: 'one' }, { model: 'two' }] });
+  const same = JSON.parse((await cli('tasks', ['evr_base', '--base', 'evr_new', '--json'])).out);
+  expect(same).toMatchObject({
+    base_pass: [
+      { k: 1, pass_at_k: 0.5 },
+      { k: 2, pass_at_k: 1 },
+    ],
+    base_models: [],
+  });
+  expect(same).not.toHaveProperty('pass');
+});

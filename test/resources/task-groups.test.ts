@@ -1,6 +1,6 @@
 /** Texts about groups of rollouts. */
 import { expect, it } from 'vitest';
-import { describeGroups, describeModels, groupsOf, parseSteps } from '../../src/resources/task-groups.ts';
+import { describeGroups, describeModels, groupFacts, groupsOf, parseSteps } from '../../src/resources/task-groups.ts';
 
 it('lists for a training run the steps of its passed rollouts', () => {
   const rows = [10, 20, 30].map(policy_step => ({
@@ -51,15 +51,32 @@ it('show how often a base passes, and over how many tasks (issue 19)', () => {
   const rows = ['a', 'a', 'b', 'b'].map((task_id, index) => ({
     ...{ trajectory_id: `t${index}`, task_id, status: 'completed', reward: 1 },
   }));
-  const base = new Map([
-    ['a', [0, 1]],
-    ['b', [0]],
-  ]);
+  const base = [0, 1, 0].map((reward, index) => ({ trajectory_id: `b${index}`, task_id: 'aab'[index], reward }));
   expect(describeGroups(groupsOf(rows, { range: [0, 1], base })).filter(line => line.startsWith('pass'))).toEqual([
     'pass@k  1 100%  2 100%',
     'pass@k, base  1 25%  2 100%',
     'pass^k  1 100%  2 100%',
     'pass^k, base  1 25%  2 0%   reward at least 1.00; 1 of 2 tasks have 2 rewards, base',
+  ]);
+});
+
+it('are by model on both sides if the base is from several models too', () => {
+  const of = (model_id: string, ...rewards: number[]) =>
+    rewards.map((reward, index) => ({ trajectory_id: `${model_id}${index}`, task_id: 'a', model_id, reward }));
+  const groups = groupsOf(of('new', 1, 1), { range: [0, 1], base: [...of('one', 1), ...of('two', 0, 0)] });
+  expect(groups.models).toEqual([
+    'Base: From 2 models together: two (mean 0 over 2 rewards), one (mean 1.00 over 1 reward)',
+  ]);
+  expect(describeGroups(groups).filter(line => line.startsWith('pass@'))).toEqual([
+    'pass@k  1 100%  2 100%',
+    'pass@k, base, two  1 0%  2 0%',
+    'pass@k, base, one  1 100%',
+  ]);
+  const [group] = groups.groups;
+  expect(group?.modelScores).toBeUndefined();
+  expect(group && groupFacts(group).filter(fact => fact.group === 'base by model')).toMatchObject([
+    { label: 'two', value: '0 over 2 rewards, 0 passed' },
+    { label: 'one', value: '1.00 over 1 reward, 1 passed' },
   ]);
 });
 

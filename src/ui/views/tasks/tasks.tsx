@@ -13,14 +13,7 @@ import { comparability } from '../../../resources/comparison.ts';
 import { recordPlace } from '../../../resources/define.ts';
 import type { NamedRun, Place } from '../../../resources/place.ts';
 import { namedRun } from '../../../resources/run-places.ts';
-import {
-  describeGroups,
-  groupFacts,
-  groupsOf,
-  parseSteps,
-  scoresByTask,
-  taskColumn,
-} from '../../../resources/task-groups.ts';
+import { describeGroups, groupFacts, groupsOf, parseSteps, taskColumn } from '../../../resources/task-groups.ts';
 import { trajectories, trajectoryFacts } from '../../../resources/trajectories.ts';
 import { clean, sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
@@ -133,7 +126,7 @@ function useTasks({ scope, steps, filter }: Place<'tasks'>, base: string | undef
   const rollouts = useRollouts(scope, attention, { steps, filter });
   const other = useRollouts(base === undefined ? undefined : { run: base }, attention, { filter });
   const { rows, run } = rollouts;
-  const ofBase = useMemo(() => (base === undefined ? undefined : scoresByTask(other.rows)), [base, other.rows]);
+  const ofBase = base === undefined ? undefined : other.rows;
   const tasks = useMemo(
     () => groupsOf(rows, { run, range: rewardRange, base: ofBase }),
     [rows, run, rewardRange, ofBase],
