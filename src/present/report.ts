@@ -4,10 +4,12 @@
  */
 import { maxOf, minOf } from '../base/many.ts';
 import { minSpan, widened } from '../base/scale.ts';
+import { sizeOf } from '../text/data-urls.ts';
 import { exportRows } from '../text/export.ts';
 import { asReceived, reward } from '../text/numbers.ts';
 import { sanitise } from '../text/sanitise.ts';
 import { type Fact, withValue } from './fact.ts';
+import { decodeImage, type MessageImage } from './images.ts';
 
 interface ReportPoint {
   readonly x: number;
@@ -29,7 +31,9 @@ export type ReportBlock =
       readonly curves: readonly { readonly name: string; readonly points: readonly ReportPoint[] }[];
     }
   /** A long text under its title. */
-  | { readonly kind: 'text'; readonly title: string; readonly text: string };
+  | { readonly kind: 'text'; readonly title: string; readonly text: string }
+  /** The images of a transcript. */
+  | { readonly kind: 'images'; readonly title: string; readonly images: readonly MessageImage[] };
 
 type Blocks = AsyncIterable<ReportBlock>;
 
@@ -55,7 +59,7 @@ th,td{text-align:left;padding:.15rem .8rem .15rem 0;vertical-align:top;overflow-
 thead th{border-bottom:1px solid var(--line);white-space:nowrap}
 pre{white-space:pre-wrap;font:13px/1.4 ui-monospace,monospace;background:var(--soft);padding:.6rem}
 details{border-bottom:1px solid var(--line)}summary{cursor:pointer;padding:.4rem 0}
-svg{width:100%;height:auto;max-width:44rem}svg text{fill:currentColor;font-size:12px}
+figure{margin:.6rem 0}img{max-width:100%}svg{width:100%;height:auto;max-width:44rem}svg text{fill:currentColor;font-size:12px}
 `;
 
 /** A chart's size, and the room for its labels, in its own units. */
@@ -178,7 +182,35 @@ function tableHtml(titles: readonly string[] | undefined, rows: readonly (readon
   return `<div class="scroll"><table>${head}<tbody>${rows.map(row => `<tr>${cells(row)}</tr>`).join('\n')}</tbody></table></div>\n`;
 }
 
-function blockHtml(block: ReportBlock): string {
+/** The formats that every browser shows, by those of `decodeImage`. */
+const imageTypes: ReadonlyMap<string, string> = new Map([
+  ['png', 'image/png'],
+  ['jpg', 'image/jpeg'],
+  ['gif', 'image/gif'],
+  ['webp', 'image/webp'],
+]);
+const megabyte = 1024 * 1024;
+/** Maximum size of an image and of all images in a report, in megabytes. */
+const largestImage = 5;
+const mostImages = 20;
+
+/** An image with the number of its message, or why it is left out. */
+function imageHtml({ message, base64 }: MessageImage, room: { bytes: number }): string {
+  const image = decodeImage(base64);
+  const type = image && imageTypes.get(image.format);
+  const name = `message ${message}, ${image?.format ?? 'image'} ${sizeOf(base64.length)}`;
+  const leftOut = (why: string): string => `<p>${name}: left out, ${why}</p>`;
+  if (!image || !type) return leftOut('not a PNG, JPEG, GIF or WebP image');
+  const { length } = image.bytes;
+  if (length > largestImage * megabyte) return leftOut(`larger than ${largestImage} MB`);
+  if (length > room.bytes) return leftOut(`as the images of a report take at most ${mostImages} MB`);
+  room.bytes -= length;
+  const source = `data:${type};base64,${image.bytes.toString('base64')}`;
+  return `<figure><figcaption>${name}</figcaption><img src="${source}" alt="${name}"></figure>`;
+}
+
+/** @param room how many bytes of images may follow */
+function blockHtml(block: ReportBlock, room: { bytes: number }): string {
   switch (block.kind) {
     case 'title':
       return `<h1>${html(block.text)}</h1>\n`;
@@ -194,6 +226,8 @@ function blockHtml(block: ReportBlock): string {
       return barsSvg(block);
     case 'curves':
       return curvesSvg(block);
+    case 'images':
+      return `<details><summary>${html(block.title)}: ${block.images.length}</summary>${block.images.map(each => imageHtml(each, room)).join('')}</details>\n`;
     case 'text':
       return `<details><summary>${html(block.title)}</summary><pre>${html(block.text)}</pre></details>\n`;
   }
@@ -203,11 +237,12 @@ function blockHtml(block: ReportBlock): string {
 export async function* reportHtml(title: string, blocks: Blocks): AsyncGenerator<string> {
   yield `<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="referrer" content="no-referrer">
 <title>${html(title)}</title><style>${style}</style></head><body>
 `;
-  for await (const block of blocks) yield blockHtml(block);
+  const room = { bytes: mostImages * megabyte };
+  for await (const block of blocks) yield blockHtml(block, room);
   yield '</body></html>\n';
 }
 
@@ -274,6 +309,10 @@ function blockMarkdown(block: ReportBlock): string {
             `${markdown(name)}\n\n${tableMarkdown(['step', 'value', 'low', 'high'], curveRows(points))}`,
         )
         .join('');
+    case 'images': {
+      const names = block.images.map(({ message, base64 }) => `message ${message}, ${sizeOf(base64.length)}`);
+      return `${markdown(`${block.title}, only in a report as HTML: ${names.join('; ')}`)}\n\n`;
+    }
     case 'text':
       return `### ${markdown(block.title)}\n\n${fenced(block.text)}`;
   }

@@ -45,6 +45,7 @@ import {
   type Blocks,
   firstTasks,
   flaggedRollouts,
+  imagesOf,
   longText,
   madeBy,
   notesIn,
@@ -150,6 +151,8 @@ async function* changedTask(task: ComparedTask, names: Record<Side, string>, con
   const [before, after] = [left, right].map(each => `${each.trajectory_id}, reward ${reward(each.reward)}`);
   const text = [`- ${names.base}: ${before}`, `+ ${names.new}: ${after}`, '', ...lines.map(lineText)].join('\n');
   yield longText('both transcripts', text, `benchtop get ${left.trajectory_id} and ${right.trajectory_id}`);
+  yield* imagesOf(`images of ${names.base}`, left);
+  yield* imagesOf(`images of ${names.new}`, right);
 }
 
 /** The tasks with the largest losses and gains, with their transcripts. */

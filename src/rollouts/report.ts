@@ -6,6 +6,7 @@ import { hasEnded } from '../contract/status.ts';
 import { stepValues } from '../contract/trainer-curve.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { type Column, cellText, exportColumns, withoutEmpty } from '../present/column.ts';
+import { imagesIn } from '../present/images.ts';
 import { describeMean } from '../present/mean.ts';
 import { noteFacts } from '../present/notes.ts';
 import { outcomeClasses } from '../present/outcome-classes.ts';
@@ -191,6 +192,12 @@ export function longText(title: string, text: string, rest: string): ReportBlock
   return { kind: 'text', title, text: `${text.slice(0, longestText)}${words}` };
 }
 
+/** A trajectory's images, if it has any. */
+export function* imagesOf(title: string, trajectory: Trajectory): Generator<ReportBlock> {
+  const images = imagesIn(trajectory);
+  if (images.length > 0) yield { kind: 'images', title, images };
+}
+
 /** A trajectory with its steps, flags and notes. */
 async function* transcript(id: string, notes: readonly Note[], context: ReportContext): Blocks {
   const trajectory = await readInFull(id, context);
@@ -207,6 +214,7 @@ async function* transcript(id: string, notes: readonly Note[], context: ReportCo
   yield { kind: 'facts', facts: [...noteFacts(notes), ...(context.fileNotes ? factsOfFile(facts) : facts)] };
   const rest = context.fileNotes ? 'benchtop read --text prints them' : `benchtop get ${id}`;
   yield longText('transcript', transcriptText(trajectory, width), rest);
+  yield* imagesOf('images', trajectory);
 }
 
 /** Transcripts under a heading. */

@@ -57,6 +57,33 @@ describe('a report', () => {
     expect(text).toContain('color-scheme:light dark');
   });
 
+  it('shows the images in the data, sniffed and within limits, and names those that it leaves out', async () => {
+    const starts = { png: '89504e470d0a1a0a', jpeg: 'ffd8ff', gif: '474946383961', webp: '524946460000000057454250' };
+    const image = (start: string, size = 20) =>
+      Buffer.concat([Buffer.from(start, 'hex'), Buffer.alloc(size, 1)]).toString('base64');
+    const all = [
+      ...Object.values(starts).map(start => image(start)),
+      ...['3c7376673e', '424d'].map(start => image(start)),
+      image(starts.png, 6_000_000),
+      ...Array.from({ length: 5 }, () => image(starts.png, 4_500_000)),
+    ];
+    const images = all.map((base64, index) => ({ message: index + 1, base64 }));
+    const given = async function* (): AsyncGenerator<ReportBlock> {
+      yield { kind: 'images', title: 'images', images };
+    };
+    const text = await joined(reportHtml('report', given()));
+    const shown = [...text.matchAll(/<img src="data:image\/(\w+);base64,[A-Za-z0-9+/=]+" alt="[^"<>]+">/g)];
+    expect(shown.map(([, type]) => type)).toEqual([...Object.keys(starts), 'png', 'png', 'png', 'png']);
+    expect(text.match(/<img/g)).toHaveLength(shown.length);
+    expect(text).toMatch(/message 5, image \d+ B: left out, not a PNG, JPEG, GIF or WebP image/);
+    expect(text).toMatch(/message 6, bmp \d+ B: left out, not a PNG/);
+    expect(text).toMatch(/message 7, png [\d.]+ MB: left out, larger than/);
+    expect(text).toMatch(/message 12, png [\d.]+ MB: left out, as the images of a report take at most/);
+    const named = await joined(reportMarkdown(given()));
+    expect(named).toMatch(/images, only in a report as HTML: message 1, \d+ B; message 2/);
+    expect(named.length).toBeLessThan(1_000);
+  });
+
   it('draws a curve with its limits, even for one value', async () => {
     const text = await joined(reportHtml('t', allBlocks()));
     expect(text).toMatch(/<path d="M56\.0 [\d.]+L632\.0 [\d.]+"/);

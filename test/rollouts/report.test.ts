@@ -373,3 +373,32 @@ it('shows no spread for a task with one rollout (out33 C5)', async () => {
   expect(text).toContain('| one | 1 | 0.500 |  | 0.500 |');
   expect(text).toContain('| two | 2 | 0.500 | 0.500 0.500 | 0.500 |');
 });
+
+it('has the images of its transcripts, in HTML', async () => {
+  const data = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(20, 1)]).toString('base64');
+  const content = [
+    { type: 'text', text: 'look' },
+    { type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } },
+  ];
+  const { context, memory } = reading({
+    ...answers,
+    getTrajectory: ({ params: { trajectory_id } }) => ({
+      ...{ trajectory_id, status: 'completed' },
+      steps: [
+        {
+          step_index: 1,
+          messages: [
+            { role: 'system', content: 'x' },
+            { role: 'user', content },
+          ],
+        },
+      ],
+    }),
+  });
+  memory.notes.change([{ kind: 'trajectory', id: 'traj_1', message: 0, author: 'me', label: 't' }], { flag: 'good' });
+  const report = flaggedReport(context);
+  if (!report) throw new Error('there is no report');
+  let html = '';
+  for await (const part of reportParts(report, 'html')) html += part;
+  expect(html).toContain(`<figcaption>message 2, png 30 B</figcaption><img src="data:image/png;base64,${data}"`);
+});

@@ -1,10 +1,11 @@
 /** An image in place of the whole screen, until a key is pressed. */
 import { Text } from 'ink';
 import { useLayoutEffect } from 'react';
+import type { Image } from '../../../present/images.ts';
 import { useShell, useWindowRoom } from '../../app/shell-context.tsx';
 import type { ImageTerminal } from '../../app/terminal-port.ts';
 import { Window, windowMargin } from '../../widgets/window.tsx';
-import { type Image, imageBytes } from './terminal-image.ts';
+import { imageBytes } from './terminal-image.ts';
 
 interface ImageWindowProps {
   readonly image: Image;

@@ -7,20 +7,12 @@ import { join } from 'node:path';
 import { useCallback } from 'react';
 import { capitalised } from '../../../base/capitalised.ts';
 import { errorMessage } from '../../../base/errors.ts';
+import { decodeImage, type Image } from '../../../present/images.ts';
 import { sizeOf } from '../../../text/data-urls.ts';
 import type { Environment } from '../../../text/terminal.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { ImageWindow } from './image-window.tsx';
-import { type Image, problemWith } from './terminal-image.ts';
-
-/** The first bytes of the supported formats: the type that a message names may be wrong. */
-const formats: readonly (readonly [format: string, isOne: (bytes: Buffer) => boolean])[] = [
-  ['png', bytes => bytes.subarray(0, 8).equals(Buffer.from('89504e470d0a1a0a', 'hex'))],
-  ['jpg', bytes => bytes.subarray(0, 3).equals(Buffer.from('ffd8ff', 'hex'))],
-  ['gif', bytes => /^GIF8[79]a/.test(bytes.toString('latin1', 0, 6))],
-  ['webp', bytes => /^RIFF[\s\S]{4}WEBP/.test(bytes.toString('latin1', 0, 12))],
-  ['bmp', bytes => bytes.toString('latin1', 0, 2) === 'BM'],
-];
+import { problemWith } from './terminal-image.ts';
 
 /** The program that opens a file as the desktop would; undefined if there is no desktop, as over SSH. */
 export function viewerOf(platform: NodeJS.Platform, environment: Environment): string | undefined {
@@ -31,10 +23,9 @@ export function viewerOf(platform: NodeJS.Platform, environment: Environment): s
 
 /** Decodes an image. @throws Error if the format is not supported */
 export function readImage(base64: string): Image {
-  const bytes = Buffer.from(base64, 'base64');
-  const format = formats.find(([, isOne]) => isOne(bytes))?.[0];
-  if (format === undefined) throw new Error('It is not a PNG, JPEG, GIF, WebP or BMP image');
-  return { format, bytes };
+  const image = decodeImage(base64);
+  if (!image) throw new Error('It is not a PNG, JPEG, GIF, WebP or BMP image');
+  return image;
 }
 
 /** Writes an image to a private file, which is removed when the program ends. Resolves with its path. */

@@ -2,12 +2,8 @@
  * Images on the terminal, with the kitty (https://sw.kovidgoyal.net/kitty/graphics-protocol/) and iTerm2
  * (https://iterm2.com/documentation-images.html) protocols. Sends only an image's bytes, in base64. Pure.
  */
+import type { Image } from '../../../present/images.ts';
 import type { ImageTerminal } from '../../app/terminal-port.ts';
-
-export interface Image {
-  readonly format: string;
-  readonly bytes: Buffer;
-}
 
 type Display = ImageTerminal['display'];
 
