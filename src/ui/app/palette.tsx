@@ -1,20 +1,19 @@
 /** The command palette: views by name and alias, ids, and all available commands. */
 import { Box, Text } from 'ink';
-import { useReducer, useState } from 'react';
+import { useState } from 'react';
 import { resources } from '../../resources/catalogue.ts';
 import type { Place } from '../../resources/place.ts';
 import { withDistinctions } from '../../resources/watch.ts';
 import { displayWidth, padEnd, truncate } from '../../text/width.ts';
 import { useWorkbench } from '../data/workbench.tsx';
 import { overlayCommands, paletteCommands } from '../keys/general.ts';
-import type { KeyPress } from '../keys/key.ts';
 import { keyLabel } from '../keys/key.ts';
 import type { Router } from '../keys/key-router.ts';
 import { useRouter } from '../keys/router.tsx';
 import { cutTitles, type PaletteEntry } from '../navigation/palette.ts';
 import { manyKind, paletteEntries } from '../navigation/palette-records.ts';
-import { CursorList, moveCursor } from '../widgets/cursor-list.tsx';
-import { type EditState, edit, editStateOf, fieldHandlers, oneLine, textOf } from '../widgets/text-field/editing.ts';
+import { CursorList, useTypedList } from '../widgets/cursor-list.tsx';
+import { fieldHandlers, oneLine } from '../widgets/text-field/editing.ts';
 import { lineView, withCaret } from '../widgets/text-field/field-view.ts';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
@@ -28,28 +27,7 @@ const recentEntries = 8;
 /** Number of recently seen names that are searched. */
 const maxNames = 500;
 
-interface PaletteState {
-  readonly typed: EditState;
-  readonly cursor: number;
-}
-
-type PaletteAction =
-  | { readonly kind: 'press'; readonly press: KeyPress }
-  | { readonly kind: 'complete'; readonly text: string }
-  | { readonly kind: 'move'; readonly by: number; readonly count: number };
-
 const shortNote = (note: string): string => truncate(note, 28);
-
-function paletteReducer(state: PaletteState, action: PaletteAction): PaletteState {
-  switch (action.kind) {
-    case 'press':
-      return { typed: edit(state.typed, action.press, oneLine) ?? state.typed, cursor: 0 };
-    case 'complete':
-      return { typed: editStateOf(action.text), cursor: 0 };
-    case 'move':
-      return { ...state, cursor: moveCursor(state.cursor, action.by, action.count) };
-  }
-}
 
 function sectionEntries({ sections }: Registry, navigate: Shell['navigate']): PaletteEntry[] {
   return sections.map(({ title, names, place }) => ({
@@ -132,17 +110,14 @@ function titlesByNote(
 export function PaletteOverlay({ registry, onClose }: { registry: Registry; onClose: () => void }) {
   const { remembered } = useWorkbench();
   const { styles, glyphs } = useTheme();
-  const [state, dispatch] = useReducer(paletteReducer, { typed: editStateOf(''), cursor: 0 });
-  const typed = textOf(state.typed);
-  const entries = usePaletteEntries(registry)(typed);
+  const list = useTypedList(usePaletteEntries(registry));
+  const { text, items: entries, cursor, move } = list;
   const { width, inner, ...room } = useWindowRoom(72);
   const height = Math.min(room.height, 18);
-  const cursor = Math.min(state.cursor, entries.length - 1);
-  const move = (by: number) => () => dispatch({ kind: 'move', by, count: entries.length });
-  const complete = (): void => dispatch({ kind: 'complete', text: entries[cursor]?.title ?? typed });
+  const complete = (): void => list.replace(entries[cursor]?.title ?? text);
   const titleRoom = (note: string): number => inner - 3 - displayWidth(shortNote(note));
   const near = entries.slice(Math.max(0, cursor - height), cursor + height);
-  const titles = titlesByNote(near, (note, some) => cutTitles(some, titleRoom(note), typed, glyphs.ellipsis));
+  const titles = titlesByNote(near, (note, some) => cutTitles(some, titleRoom(note), text, glyphs.ellipsis));
   const accept = (): void => {
     const entry = entries[cursor];
     onClose();
@@ -162,9 +137,9 @@ export function PaletteOverlay({ registry, onClose }: { registry: Registry; onCl
         { command: overlayCommands.submit, run: accept },
         { command: overlayCommands.close, run: onClose },
       ]}
-      {...fieldHandlers(oneLine, press => dispatch({ kind: 'press', press }))}
+      {...fieldHandlers(oneLine, list.press)}
     >
-      <Text wrap="truncate">{`${styles.key(':')}${withCaret(lineView(state.typed, inner - 1), 0, styles.caret)}`}</Text>
+      <Text wrap="truncate">{`${styles.key(':')}${withCaret(lineView(list.typed, inner - 1), 0, styles.caret)}`}</Text>
       <Box flexDirection="column">
         <CursorList
           items={entries}

@@ -1,17 +1,16 @@
 /** The window that chooses a local file or folder by navigating or typing a path. */
 import { dirname } from 'node:path';
 import { Box, Text } from 'ink';
-import { useReducer } from 'react';
+import { useState } from 'react';
 import { bytes } from '../../text/numbers.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { displayWidth, fitCells, truncate } from '../../text/width.ts';
 import { type Entry, type Listing, listFolder } from '../../uploads/local-files.ts';
 import { useWindowRoom } from '../app/shell-context.tsx';
 import { overlayCommands, pickerCommands } from '../keys/general.ts';
-import type { KeyPress } from '../keys/key.ts';
 import { useKeyOf } from '../keys/router.tsx';
-import { CursorList, moveCursor } from '../widgets/cursor-list.tsx';
-import { type EditState, edit, editStateOf, fieldHandlers, oneLine, textOf } from '../widgets/text-field/editing.ts';
+import { CursorList, useTypedList } from '../widgets/cursor-list.tsx';
+import { fieldHandlers, oneLine } from '../widgets/text-field/editing.ts';
 import { lineView, withCaret } from '../widgets/text-field/field-view.ts';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
@@ -27,60 +26,31 @@ interface PathPickerProps {
   readonly onClose: () => void;
 }
 
-interface PickerState {
-  readonly listing: Listing;
-  /** The typed text: part of a name, or a path. */
-  readonly typed: EditState;
-  readonly cursor: number;
-}
-
-type PickerAction =
-  | { readonly kind: 'show'; readonly listing: Listing }
-  | { readonly kind: 'press'; readonly press: KeyPress }
-  | { readonly kind: 'move'; readonly by: number };
-
-const emptyEdit = editStateOf('');
-
-/** Pure: folders are read before they are shown. */
-export function pickerReducer(state: PickerState, action: PickerAction): PickerState {
-  switch (action.kind) {
-    case 'show':
-      return { listing: action.listing, typed: emptyEdit, cursor: 0 };
-    case 'press':
-      return { ...state, typed: edit(state.typed, action.press, oneLine) ?? state.typed, cursor: 0 };
-    case 'move':
-      return { ...state, cursor: moveCursor(state.cursor, action.by, shownEntries(state).length) };
-  }
-}
-
 const isPath = (text: string): boolean => /^(\/|~|\.\.?\/)/.test(text);
 
-function shownEntries({ listing, typed }: PickerState): readonly Entry[] {
-  const text = textOf(typed).toLowerCase();
-  return text === '' || isPath(text)
-    ? listing.entries
-    : listing.entries.filter(({ name }) => name.toLowerCase().includes(text));
+function shownEntries({ entries }: Listing, typed: string): readonly Entry[] {
+  const text = typed.toLowerCase();
+  return text === '' || isPath(text) ? entries : entries.filter(({ name }) => name.toLowerCase().includes(text));
 }
 
 export function PathPicker(props: PathPickerProps) {
   const { title, accepts, choose, start = '.', onChoose, onClose } = props;
-  const [state, dispatch] = useReducer(pickerReducer, undefined, () => ({
-    listing: listFolder(start, accepts),
-    typed: emptyEdit,
-    cursor: 0,
-  }));
-  const { listing } = state;
+  const [listing, setListing] = useState(() => listFolder(start, accepts));
+  const list = useTypedList(text => shownEntries(listing, text));
+  const { text: typed, items: entries, move } = list;
   const { width, inner, ...room } = useWindowRoom(76);
   const height = Math.min(room.height, 22);
-  const entries = shownEntries(state);
   const mayUseFolder = choose === 'folder' && listing.entries.some(entry => entry.kind === 'file');
-  const go = (folder: string): void => dispatch({ kind: 'show', listing: listFolder(folder, accepts) });
+  const show = (next: Listing): void => {
+    setListing(next);
+    list.replace('');
+  };
+  const go = (folder: string): void => show(listFolder(folder, accepts));
   const accept = (): void => {
-    const typed = textOf(state.typed);
-    const entry = entries[state.cursor];
+    const entry = entries[list.cursor];
     if (isPath(typed)) {
       const there = listFolder(typed, accepts);
-      if (there.error === undefined) dispatch({ kind: 'show', listing: there });
+      if (there.error === undefined) show(there);
       else onChoose(typed);
     } else if (entry?.kind === 'folder') go(entry.path);
     else if (mayUseFolder) onChoose(listing.folder);
@@ -92,8 +62,8 @@ export function PathPicker(props: PathPickerProps) {
       width={width}
       height={height}
       bindings={[
-        { command: pickerCommands.up, run: () => dispatch({ kind: 'move', by: -1 }) },
-        { command: pickerCommands.down, run: () => dispatch({ kind: 'move', by: 1 }) },
+        { command: pickerCommands.up, run: move(-1) },
+        { command: pickerCommands.down, run: move(1) },
         { command: pickerCommands.parent, run: () => go(dirname(listing.folder)) },
         { command: pickerCommands.use, run: () => onChoose(listing.folder), enabled: mayUseFolder },
         { command: overlayCommands.submit, run: accept },
@@ -101,11 +71,11 @@ export function PathPicker(props: PathPickerProps) {
       ]}
       {...fieldHandlers(oneLine, press => {
         const text = press.name === 'paste' ? press.text.trim() : press.text;
-        dispatch({ kind: 'press', press: { ...press, text } });
+        list.press({ ...press, text });
       })}
     >
       <PickerLines
-        {...{ state, entries, choose, mayUseFolder }}
+        {...{ listing, list, choose, mayUseFolder }}
         width={inner}
         height={Math.max(1, height - windowMargin.lines - 4)}
       />
@@ -114,8 +84,8 @@ export function PathPicker(props: PathPickerProps) {
 }
 
 interface PickerLinesProps extends Pick<PathPickerProps, 'choose'> {
-  readonly state: PickerState;
-  readonly entries: readonly Entry[];
+  readonly listing: Listing;
+  readonly list: ReturnType<typeof useTypedList<Entry>>;
   readonly mayUseFolder: boolean;
   readonly width: number;
   /** Lines for the entries. */
@@ -123,23 +93,22 @@ interface PickerLinesProps extends Pick<PathPickerProps, 'choose'> {
 }
 
 /** The folder, the typed text, a hint, and the entries. */
-function PickerLines({ state, entries, choose, mayUseFolder, width, height }: PickerLinesProps) {
+function PickerLines({ listing, list, choose, mayUseFolder, width, height }: PickerLinesProps) {
   const { styles, glyphs } = useTheme();
   const keyOf = useKeyOf();
-  const { listing, typed, cursor } = state;
   const words = mayUseFolder
     ? styles.success(`${glyphs.check} ${keyOf(pickerCommands.use)} reads this folder, and shows the items to send`)
     : styles.muted(choose === 'folder' ? 'go to the folder that contains manifest.json' : 'choose a file');
   return (
     <>
       <Text wrap="truncate">{styles.muted(truncate(sanitiseLine(listing.folder), width, { position: 'start' }))}</Text>
-      <Text wrap="truncate">{`${styles.key(glyphs.crumb)} ${withCaret(lineView(typed, width - 3), 0, styles.caret)}`}</Text>
+      <Text wrap="truncate">{`${styles.key(glyphs.crumb)} ${withCaret(lineView(list.typed, width - 3), 0, styles.caret)}`}</Text>
       <Text wrap="truncate">{words}</Text>
       <Box flexDirection="column" height={height} overflow="hidden">
         {listing.error ? <Text>{styles.danger(truncate(sanitiseLine(listing.error), width))}</Text> : null}
         <CursorList
-          items={entries}
-          cursor={cursor}
+          items={list.items}
+          cursor={list.cursor}
           height={height}
           keyOf={({ path }) => path}
           lineOf={(entry, emphasise) => {

@@ -1,6 +1,6 @@
 /** The views of uploads: their texts for each phase, and that none of them ends the program. */
 
-import { appendFileSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -236,6 +236,29 @@ it('the window that picks a folder has one cursor, even if the current folder ca
   ));
   await stage.waitFor('ctrl-o reads this folder');
   expect(stage.text().match(/▸ \S+/g)).toEqual(['▸ data/']);
+});
+
+it('the window that picks a folder narrows its list as the user types, and shows a folder from its start', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'benchtop-picker-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  for (const name of ['one', 'other', 'two/first', 'two/second']) mkdirSync(join(folder, name), { recursive: true });
+  const stage = openOnStage(close => (
+    <PathPicker
+      title="A folder"
+      choose="folder"
+      accepts={() => false}
+      start={folder}
+      onChoose={close}
+      onClose={close}
+    />
+  ));
+  await stage.waitFor('▸ one/');
+  await stage.type('two\u001b[B');
+  await stage.waitFor('▸ two/');
+  await stage.type('\r');
+  await stage.waitFor('▸ first/');
+  await stage.type('\u001b[B');
+  await stage.waitFor('▸ second/');
 });
 
 describe('the upload of trajectories', () => {
