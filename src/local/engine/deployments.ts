@@ -8,7 +8,6 @@ import { buildBaseModel } from '../model/base-models.ts';
 import { unpackCheckpoint } from '../model/checkpoint-file.ts';
 import { deserialise, serialise } from '../model/model-file.ts';
 import { newId } from '../store/ids.ts';
-import type { JobRecords } from '../store/job-attempts.ts';
 import type { DeploymentRow, Failure } from '../store/records.ts';
 import { readVerified, readVerifiedAs, WeightFileError, writeDurably } from '../store/weight-files.ts';
 import { isBaseModel } from './catalog.ts';
@@ -18,7 +17,7 @@ import type { EngineParts } from './parts.ts';
 
 type Parts = Pick<EngineParts, 'deployments' | 'training' | 'catalog' | 'weights' | 'chatWorker'>;
 
-export class Deployer implements JobSource, JobRecords {
+export class Deployer implements JobSource {
   readonly kind = 'deployment';
   /** One at a time, so that deployments take over their slug in the order they were requested. */
   readonly concurrency = 1;

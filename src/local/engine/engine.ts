@@ -2,7 +2,7 @@
  * The local service's background work: independent queues of jobs. All pending work is in the database, so that a
  * killed process resumes where it stopped.
  */
-import type { JobAttempts, JobKind, JobRecords, SetAside } from '../store/job-attempts.ts';
+import type { JobAttempts, JobKind, SetAside } from '../store/job-attempts.ts';
 import { Deployer } from './deployments.ts';
 import { EvaluationRunner } from './evaluations.ts';
 import { ImageBuilder } from './images.ts';
@@ -18,7 +18,7 @@ const resumeEveryMs = 1_000;
 
 export class Engine {
   readonly #attempts: JobAttempts;
-  readonly #sources: Readonly<Record<JobKind, JobSource & JobRecords>>;
+  readonly #sources: Readonly<Record<JobKind, JobSource>>;
   readonly #queues: Readonly<Record<JobKind, JobQueue>>;
   readonly deployer: Deployer;
 

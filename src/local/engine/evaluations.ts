@@ -8,7 +8,6 @@ import type { Generated } from '../model/policy.ts';
 import { shuffled } from '../model/prng.ts';
 import type { Task } from '../samples/manifest.ts';
 import { rolloutKey } from '../store/evaluations.ts';
-import type { JobRecords } from '../store/job-attempts.ts';
 import type { EvalRunRow, Failure } from '../store/records.ts';
 import type { ModelSource } from './catalog.ts';
 import { failureOf } from './failures.ts';
@@ -51,7 +50,7 @@ function planOf(tasks: readonly Task[], options: EvaluationOptions): PlannedRoll
   return Array.from({ length: samples }, (_, sample) => order.map(task => ({ task, sample }))).flat();
 }
 
-export class EvaluationRunner implements JobSource, JobRecords {
+export class EvaluationRunner implements JobSource {
   readonly kind = 'evaluation';
   readonly concurrency = 4;
   readonly #parts: Parts;

@@ -6,7 +6,6 @@
 import { errorMessage, isStorageError } from '../../base/errors.ts';
 import { parseExactly } from '../../base/exact-json.ts';
 import { type ManifestTask, readTask, runtimeOf } from '../samples/manifest.ts';
-import type { JobRecords } from '../store/job-attempts.ts';
 import type { Failure } from '../store/records.ts';
 import type { Job, JobSource } from './job-queue.ts';
 import type { EngineParts } from './parts.ts';
@@ -19,7 +18,7 @@ type Parts = Pick<EngineParts, 'benchmarks' | 'uploads' | 'graders'>;
 const emptyAnswer = { text: '', tokens: [], prompt_tokens: 0, completion_tokens: 0, finish_reason: 'stop' } as const;
 
 /** Builds a benchmark's images as one job. */
-export class ImageBuilder implements JobSource, JobRecords {
+export class ImageBuilder implements JobSource {
   readonly kind = 'image build';
   readonly concurrency = 4;
   readonly #parts: Parts;

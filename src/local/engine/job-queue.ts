@@ -3,7 +3,7 @@
  * running jobs, because all pending work is in the database.
  */
 import { errorMessage, errorStack, isDiskFull } from '../../base/errors.ts';
-import type { JobAttempts, JobKind } from '../store/job-attempts.ts';
+import type { JobAttempts, JobKind, JobRecords } from '../store/job-attempts.ts';
 
 /** How long to wait before retrying a job that failed for an external reason, such as a full disk. */
 const retryMs = 5_000;
@@ -21,7 +21,7 @@ export interface Job {
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
-export interface JobSource {
+export interface JobSource extends JobRecords {
   readonly kind: JobKind;
   /** How many jobs may run at once. */
   readonly concurrency: number;

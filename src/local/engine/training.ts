@@ -5,7 +5,6 @@
 import { rmSync } from 'node:fs';
 import { isStorageError } from '../../base/errors.ts';
 import type { Task } from '../samples/manifest.ts';
-import type { JobRecords } from '../store/job-attempts.ts';
 import type { CheckpointRow, Failure, TrainingRunRow } from '../store/records.ts';
 import { readVerified, WeightFileError } from '../store/weight-files.ts';
 import { failureOf } from './failures.ts';
@@ -32,7 +31,7 @@ class NothingToTrain extends Error {
 /** The statuses of a run that has been cancelled but has not ended. */
 const cancellingStatuses = ['cancel_signaled', 'cancelling'] as const;
 
-export class TrainingRunner implements JobSource, JobRecords {
+export class TrainingRunner implements JobSource {
   readonly kind = 'training';
   readonly concurrency = 1;
   readonly #parts: Parts;

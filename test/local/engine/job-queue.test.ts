@@ -27,7 +27,8 @@ class Work {
       if (this.failsToList) throw new Error('the database is locked');
       return [...this.jobs.values()];
     };
-    this.queue = new JobQueue({ kind: 'evaluation', concurrency, jobs }, this.attempts);
+    const source = { kind: 'evaluation', concurrency, jobs, progress: () => 0, fail: () => true } as const;
+    this.queue = new JobQueue(source, this.attempts);
   }
 
   add(id: string, work: (signal: AbortSignal) => Promise<void> = async () => {}): void {
