@@ -10,6 +10,18 @@ export function perObject<Key extends object, Value>(make: (key: Key) => Value):
   };
 }
 
+/** Caches the last value of each object, until one of the inputs that it was computed from is a different one. */
+export function perInputs<Key extends object, Value>() {
+  const cache = new WeakMap<Key, { readonly inputs: readonly unknown[]; readonly value: Value }>();
+  return (key: Key, inputs: readonly unknown[], make: () => Value): Value => {
+    const cached = cache.get(key);
+    if (cached?.inputs.every((input, index) => input === inputs[index])) return cached.value;
+    const value = make();
+    cache.set(key, { inputs, value });
+    return value;
+  };
+}
+
 /** Caches the results of an expensive pure function. Keeps at most `most` of them, dropping the oldest first. */
 export function perArguments<Arguments extends readonly (number | string | undefined)[], Value>(
   make: (...values: Arguments) => Value,

@@ -1,5 +1,6 @@
 /** Joins a list's rows with the status store's data about their resources. */
 import { useCallback, useState, useSyncExternalStore } from 'react';
+import { perInputs } from '../../base/memo.ts';
 import type { KnownResource } from '../../queries/statuses/known-resource.ts';
 import type { StatusStore } from '../../queries/statuses/store.ts';
 import { useWorkbench } from './workbench.tsx';
@@ -43,17 +44,12 @@ export function useStatusJoin<Row extends object, Known extends object, Joined e
   const { statuses } = useWorkbench();
   const [read] = useState(() => knownData(statuses, of));
   const known = useSyncExternalStore(statuses.subscribe, read);
-  const [joined] = useState(() => new WeakMap<Row, { readonly by: Known; readonly row: Joined }>());
+  const [joined] = useState(() => perInputs<Row, Joined>());
   return useCallback(
     rows =>
       rows.map(row => {
         const by = known.get(of.id(row));
-        if (!by) return row;
-        const before = joined.get(row);
-        if (before?.by === by) return before.row;
-        const more = of.join(row, by);
-        joined.set(row, { by, row: more });
-        return more;
+        return by ? joined(row, [by], () => of.join(row, by)) : row;
       }),
     [known, joined, of],
   );

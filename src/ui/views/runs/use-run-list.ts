@@ -1,5 +1,6 @@
 /** A list of evaluation runs with data that their records lack: means, held-out splits, and the baseline. */
 import { useCallback, useMemo, useReducer, useState } from 'react';
+import { perInputs } from '../../../base/memo.ts';
 import type { EvalRun } from '../../../contract/evaluations.ts';
 import { noteFacts } from '../../../present/notes.ts';
 import { evaluationKeys } from '../../../queries/evaluations.ts';
@@ -57,18 +58,12 @@ const differences: StatusJoin<MeasuredRun, KnownDifference, KnownDifference> = {
   join: (_, known) => known,
 };
 
-/** The inputs that a row was computed from, so that it is computed only once. */
-interface Made {
-  readonly from: readonly unknown[];
-  readonly row: BasedRun;
-}
-
 /** Returns a function that adds the difference from the baseline, and one to call when the baseline has changed. */
 function useBaselines(): readonly [join: (rows: readonly MeasuredRun[]) => readonly BasedRun[], changed: () => void] {
   const { remembered, compare, cache } = useWorkbench();
   const [changes, changed] = useReducer((count: number) => count + 1, 0);
   const withDifferences = useStatusJoin(differences);
-  const [made] = useState(() => new WeakMap<MeasuredRun, Made>());
+  const [made] = useState(() => perInputs<MeasuredRun, BasedRun>());
   // biome-ignore lint/correctness/useExhaustiveDependencies: a changed baseline changes the rows
   const join = useCallback(
     (rows: readonly MeasuredRun[]): readonly BasedRun[] => {
@@ -87,7 +82,7 @@ function useBaselines(): readonly [join: (rows: readonly MeasuredRun[]) => reado
         if (!base) return run;
         const { difference } = known[index] === run ? {} : (known[index] as KnownDifference);
         const rewards = { base: rewardsOf(base), new: rewardsOf(run) };
-        const from = [
+        const inputs = [
           base.eval_run_id,
           base.reward_mean,
           base.reward_count,
@@ -95,14 +90,12 @@ function useBaselines(): readonly [join: (rows: readonly MeasuredRun[]) => reado
           rewards.new?.rewards,
           difference,
         ];
-        const before = made.get(run);
-        if (before?.from.every((each, index) => each === from[index])) return before.row;
-        const kept = rewards.base && rewards.new ? undefined : knownFromBaseline(difference, { base, run }, compare);
-        const from_baseline: FromBaseline =
-          kept ?? fromBaseline({ run: base, rewards: rewards.base }, { run, rewards: rewards.new }, compare);
-        const based = { ...run, from_baseline };
-        made.set(run, { from, row: based });
-        return based;
+        return made(run, inputs, () => {
+          const kept = rewards.base && rewards.new ? undefined : knownFromBaseline(difference, { base, run }, compare);
+          const from_baseline: FromBaseline =
+            kept ?? fromBaseline({ run: base, rewards: rewards.base }, { run, rewards: rewards.new }, compare);
+          return { ...run, from_baseline };
+        });
       });
     },
     [remembered, compare, cache, withDifferences, made, changes],

@@ -3,6 +3,7 @@
  * the user types.
  */
 import { useState } from 'react';
+import { perInputs } from '../../../base/memo.ts';
 import { hasEnded } from '../../../contract/status.ts';
 import type { Checkpoint, HeldOutReward, TrainingRun } from '../../../contract/training.ts';
 import { unreadCheckpoints } from '../../../queries/checkpoint-names.ts';
@@ -48,21 +49,6 @@ const noOrigins: readonly CheckpointOrigin[] = [];
 const noCheckpoints: readonly Checkpoint[] = [];
 const noRewards: readonly HeldOutReward[] = [];
 
-/**
- * Returns a function that computes a run's rows only when a response has changed, because their intervals take time.
- */
-function lastRows(): typeof offeredOf {
-  const made = new Map<string, { readonly from: readonly unknown[]; readonly rows: readonly OfferedCheckpoint[] }>();
-  return (run, ...answers) => {
-    const from = [run, ...answers];
-    const last = made.get(run.training_run_id);
-    if (last && from.every((each, index) => each === last.from[index])) return last.rows;
-    const rows = offeredOf(run, ...answers);
-    made.set(run.training_run_id, { from, rows });
-    return rows;
-  };
-}
-
 const checkpointsOfRun = (run: TrainingRun) => checkpointTimesQuery(run.training_run_id, hasEnded(run.status));
 
 export function useCheckpointChoice(options: CheckpointChoiceOptions): CheckpointChoice {
@@ -87,10 +73,12 @@ export function useCheckpointChoice(options: CheckpointChoiceOptions): Checkpoin
     runs.map(run => heldOutRewardsQuery(run.training_run_id, hasEnded(run.status))),
     'visible',
   );
-  const [rowsOf] = useState(lastRows);
+  // The intervals in the rows take time.
+  const [made] = useState(() => perInputs<TrainingRun, readonly OfferedCheckpoint[]>());
   const read = runs.flatMap((run, index) => {
     const checkpoints = checkpointsOf[index]?.data ?? noCheckpoints;
-    return rowsOf(run, checkpoints, heldOutOf[index]?.data ?? noRewards, evaluations, rewardRange);
+    const answers = [checkpoints, heldOutOf[index]?.data ?? noRewards, evaluations, rewardRange] as const;
+    return made(run, answers, () => offeredOf(run, ...answers));
   });
   const preset = from.flatMap(({ run, checkpoint: row }): OfferedCheckpoint[] =>
     row && !chosenOf(read, row.checkpoint_id) ? [{ run, row, called: [] }] : [],
