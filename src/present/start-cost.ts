@@ -1,4 +1,4 @@
-/** Describes the size and cost of runs before they start. Pure. */
+/** Describes the size and cost of runs before they start, and of grading by a model. Pure. */
 import { minOf } from '../base/many.ts';
 import { own } from '../base/own-property.ts';
 import type { TaskCount } from '../contract/benchmarks.ts';
@@ -147,4 +147,30 @@ export function trainingCost(
   const besides = describedOptions(offered, model).has('held_out_every') ? ', without held-out ones' : '';
   const factorText = `${counted(steps, 'step')} x ${counted(tasks, 'task')} x ${counted(samples, 'sample')}`;
   return `${factorText} = ${rollouts.toLocaleString('en')} rollouts${besides}${most}${describeAllTokens(known, rollouts)}; ${describeCost(rollouts, known, unit)}`;
+}
+
+/** The requests to a judge. */
+export interface Judged {
+  readonly requests: number;
+  /** Their mean length, if known. */
+  readonly characters: number | undefined;
+}
+
+/** A usual tokenizer makes a token of about four characters of English text. */
+const charactersPerToken = 4;
+
+/** `at most 340 requests, about 408k input tokens (1,200 each, at 4 characters a token); about $0.08 and its answers` */
+export function judgeCost(
+  { requests, characters }: Judged,
+  prices: KnownCost['prices'],
+  unit: PriceUnit | undefined,
+): string {
+  const size = `at most ${counted(requests, 'request')}`;
+  if (characters === undefined) return `${size}; cost unknown: no rollout could be read`;
+  const each = characters / charactersPerToken;
+  const tokens = requests * each;
+  const input = `${size}, about ${count(Math.round(tokens))} input tokens (${exactCount(each)} each, at ${charactersPerToken} characters a token)`;
+  if (!unit) return `${input}; ${costUnknown}`;
+  if (!isPrice(prices?.input)) return `${input}; cost unknown: the model has no price`;
+  return `${input}; about ${money((tokens * prices.input) / unit.tokens, unit.currency)}, besides the answers`;
 }

@@ -199,15 +199,20 @@ export class NotGraded extends Error {
   }
 }
 
+/** What a judge is asked about a rollout. */
+export function judgeMessages(trajectory: Trajectory, rubric: string, range: Range) {
+  const transcript = transcriptText(trajectory, transcriptWidth).replaceAll(/<(?=[\s/]*transcript)/gi, '[');
+  return [
+    { role: 'system', content: judgePrompt(range) },
+    { role: 'user', content: `Rubric: ${rubric}\n\n<transcript>\n${transcript}\n</transcript>` },
+  ];
+}
+
 /** A deployed model that grades by a rubric. The last line of its answer contains the reward. */
 export function modelGrader(service: Pick<Service, 'chat'>, model: string, rubric: string, range: Range): Regrader {
   const [low, high] = range;
   return async (trajectory, signal) => {
-    const transcript = transcriptText(trajectory, transcriptWidth).replaceAll(/<(?=[\s/]*transcript)/gi, '[');
-    const messages = [
-      { role: 'system', content: judgePrompt(range) },
-      { role: 'user', content: `Rubric: ${rubric}\n\n<transcript>\n${transcript}\n</transcript>` },
-    ];
+    const messages = judgeMessages(trajectory, rubric, range);
     const { choices } = await service.chat.complete({ model, messages, temperature: 0 }, { signal });
     const [choice] = choices;
     const { content, refusal } = messageTexts(choice?.message);

@@ -1,8 +1,14 @@
 /** Grades rollouts again in the background, for the screen. */
 import { asError } from '../base/errors.ts';
 import { Listeners } from '../base/listeners.ts';
+import { mean } from '../base/statistics.ts';
+import type { Judged } from '../present/start-cost.ts';
+import type { Range } from '../present/statistics/tasks.ts';
+import { unfinishedState } from '../present/task-groups.ts';
 import { type ComparedRun, comparedRuns } from '../queries/compare.ts';
+import type { LiveQuery } from '../queries/live-query.ts';
 import type { QueryContext } from '../queries/query-context.ts';
+import { trajectoryQuery } from '../queries/trajectories.ts';
 import { comparisonOptions } from '../resources/comparison.ts';
 import { labelOf } from '../resources/define.ts';
 import type { NamedRun, Place } from '../resources/place.ts';
@@ -18,7 +24,7 @@ import {
   rolloutsIn,
   separateGrades,
 } from './regrade.ts';
-import { describeGrader, type GraderChoice, graderKey, regraderOf } from './regraders.ts';
+import { describeGrader, type GraderChoice, graderKey, judgeMessages, regraderOf } from './regraders.ts';
 
 export type Comparison = Place<'compare' | 'compare-many'>;
 
@@ -67,6 +73,33 @@ async function readGradable(
   const { items, note, dropped } = await comparedRuns(runsIn(of)).readPage({ ...context, query: {} });
   const unreadable = dropped > 0 ? `${counted(dropped, 'reward')} could not be read: not counted in these means` : '';
   return { runs: items, rows: rolloutsIn(items), notes: [note ?? '', unreadable].filter(Boolean) };
+}
+
+/** How many of the rollouts to read before a judge is asked about all. */
+const maxSampled = 3;
+
+/** The requests to a judge: at most how many, and their mean length in characters if a few could be read. */
+export function judgedQuery(of: Regradable, rubric: string, range: Range): LiveQuery<Judged> {
+  const ids = isComparison(of) ? runsIn(of).map(({ id }) => id) : [of.resource.names[0], of.id];
+  return {
+    key: ['judged', ids, rubric],
+    activity: () => 'settled',
+    read: async context => {
+      const { rows } = await readGradable(of, context);
+      const gradable = rows.filter(row => !unfinishedState(row));
+      const every = Math.ceil(gradable.length / maxSampled);
+      const some = gradable.filter((_, index) => index % every === 0);
+      const lengths = await Promise.all(
+        some.map(({ trajectory_id }) =>
+          trajectoryQuery(trajectory_id)
+            .read(context)
+            .then(each => judgeMessages(each, rubric, range).reduce((sum, { content }) => sum + content.length, 0))
+            .catch(() => []),
+        ),
+      );
+      return { requests: gradable.length, characters: mean(lengths.flat()) };
+    },
+  };
 }
 
 /** How many rollouts have an answer to grade, as far as known. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { evaluationCost, trainingCost } from '../../src/present/start-cost.ts';
+import { evaluationCost, judgeCost, trainingCost } from '../../src/present/start-cost.ts';
 import { money, type PriceUnit, parsePriceUnit } from '../../src/text/numbers.ts';
 
 const offered = {
@@ -109,6 +109,17 @@ it('computes the cost from tokens in and out (B11), once the unit of prices is s
   expect(cost({ ...both, prices: { input: 0.1, output: -0.4 } })).toBe('cost unknown: the model has no price');
   expect(cost(both)).toBe('cost unknown: the model has no price');
   expect(cost({ prices })).toBe('cost unknown: tokens per rollout are unknown');
+});
+
+it('says how many requests a judge gets, and the cost of their input as far as known', () => {
+  const unit: PriceUnit = { currency: '$', tokens: 1e6 };
+  const cost = (characters?: number, prices?: { readonly input: number }, of?: PriceUnit) =>
+    judgeCost({ requests: 340, characters }, prices, of);
+  const size = 'at most 340 requests, about 408k input tokens (1,200 each, at 4 characters a token)';
+  expect(cost(4_800, { input: 0.2 }, unit)).toBe(`${size}; about $0.08, besides the answers`);
+  expect(cost(4_800, { input: 0.2 })).toBe(`${size}; cost unknown: set priceUnit`);
+  expect(cost(4_800, undefined, unit)).toBe(`${size}; cost unknown: the model has no price`);
+  expect(cost(undefined, { input: 0.2 }, unit)).toBe('at most 340 requests; cost unknown: no rollout could be read');
 });
 
 it('reads units of prices as people write them', () => {

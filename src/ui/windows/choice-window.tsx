@@ -5,12 +5,14 @@ import { largestOf } from '../../base/many.ts';
 import { cutApart } from '../../text/apart.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { displayWidth, padEnd, padStart, truncate } from '../../text/width.ts';
+import { firstLines, wrap } from '../../text/wrap.ts';
 import { ErrorNote, noteLines, useSettingAdvice } from '../app/error-note.tsx';
 import { Loading } from '../app/loading.tsx';
 import { useWindowRoom } from '../app/shell-context.tsx';
 import { overlayCommands, paletteCommands } from '../keys/general.ts';
 import { type KeyPress, keyLabel } from '../keys/key.ts';
 import { type Binding, useRouter } from '../keys/router.tsx';
+import { Lines } from '../widgets/lines.tsx';
 import {
   Menu,
   type MenuAction,
@@ -160,6 +162,8 @@ const minLabelWidth = 8;
 
 interface ChoiceWindowProps<Value> {
   readonly title: string;
+  /** Shown above a few choices. */
+  readonly about?: string;
   readonly choices: readonly Choice<Value>[];
   readonly waiting?: boolean;
   readonly emptyText?: string;
@@ -172,13 +176,14 @@ const fewChoices = 5;
 
 /** Lets the user choose one of several values. */
 export function ChoiceWindow<Value>(props: ChoiceWindowProps<Value>) {
-  const { title, choices, waiting = false, emptyText = '', onChoose, onClose } = props;
+  const { title, about = '', choices, waiting = false, emptyText = '', onChoose, onClose } = props;
   const widest = largestOf(choices, ({ label, note = '' }) => displayWidth(`${label}  ${note}`));
   const { width, inner, ...room } = useWindowRoom(Math.max(64, widest + 3 + windowMargin.columns));
   const labels = choiceLines(choices, inner - 3, useTheme());
   const isLong = choices.length > fewChoices;
   const lines = Math.min(Math.max(1, choices.length) + (isLong ? typedLines : 0), room.height - windowMargin.lines);
   const items = choices.map(({ key }, index) => ({ key, label: labels[index] ?? key }));
+  const aboutLines = about === '' ? [] : firstLines(wrap(about, inner), room.height - windowMargin.lines - lines);
   const choose = (index: number): void => {
     onClose();
     const chosen = choices[index];
@@ -189,10 +194,11 @@ export function ChoiceWindow<Value>(props: ChoiceWindowProps<Value>) {
     <Window
       title={title}
       width={width}
-      height={lines + windowMargin.lines}
+      height={aboutLines.length + lines + windowMargin.lines}
       bindings={[...(isLong ? search.bindings : []), { command: overlayCommands.close, run: onClose }]}
       {...(isLong ? search.handlers : {})}
     >
+      <Lines lines={aboutLines} width={inner} height={aboutLines.length} />
       {waiting ? <Loading /> : null}
       {!waiting && choices.length === 0 ? <Text>{emptyText}</Text> : null}
       {isLong ? <SearchedMenu search={search} width={inner} /> : <Menu limit={lines} items={items} onChoose={choose} />}

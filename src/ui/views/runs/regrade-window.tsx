@@ -2,14 +2,15 @@
 
 import { useState } from 'react';
 import { capitalised } from '../../../base/capitalised.ts';
-import type { EvalRun } from '../../../contract/evaluations.ts';
+import { judgeCost } from '../../../present/start-cost.ts';
 import { passAtProblem, type Range } from '../../../present/statistics/tasks.ts';
-import { chatModelsQuery } from '../../../queries/models.ts';
+import { chatModelsQuery, modelList, pricesOf } from '../../../queries/models.ts';
 import { type GraderChoice, GraderError, localGraders, regraderOf } from '../../../rollouts/regraders.ts';
-import { isComparison, type Regradable, Regrading, regradableLabel } from '../../../rollouts/regrading.ts';
-import { counted, countOf } from '../../../text/numbers.ts';
-import { sanitiseLine } from '../../../text/sanitise.ts';
+import { isComparison, judgedQuery, type Regradable, Regrading, regradableLabel } from '../../../rollouts/regrading.ts';
+import { counted } from '../../../text/numbers.ts';
+import { clean, sanitiseLine } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
+import { useList } from '../../data/use-list.ts';
 import { useLive } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import type { FieldSpec, FormValues } from '../../widgets/form/form-state.ts';
@@ -57,12 +58,6 @@ function graderProblem(values: FormValues): string | undefined {
 }
 
 const isPositive = (value: string): boolean => Number.isFinite(Number(value)) && Number(value) > 0;
-
-/** How many rollouts a judge is asked about, if the record says so: those that failed are left out. */
-function describeRequests(of: Regradable): string {
-  const total = isComparison(of) ? undefined : countOf((of.row as Partial<EvalRun>).total_rollouts);
-  return `The model is asked once for each rollout${total === undefined ? '' : `: at most ${counted(total, 'request')}`}.`;
-}
 
 /** A comparison keeps its own threshold. */
 function fieldsFor(of: Regradable, models: readonly string[], range: Range): readonly FieldSpec[] {
@@ -114,7 +109,7 @@ function fieldsFor(of: Regradable, models: readonly string[], range: Range): rea
       : { kind: 'text', name: 'model', label: 'Model', when: isOne(judge), check: required('Name a model') },
     {
       ...{ kind: 'text', name: 'rubric', label: 'Rubric', multiline: true, when: isOne(judge) },
-      help: `Criteria for rewards from ${low} to ${high}. ${describeRequests(of)}`,
+      help: `Criteria for rewards from ${low} to ${high}. The model is asked once for each rollout.`,
       check: required('Enter a rubric'),
     },
     {
@@ -128,8 +123,50 @@ function fieldsFor(of: Regradable, models: readonly string[], range: Range): rea
   ];
 }
 
+interface ConfirmGraderProps<Grader> {
+  readonly of: Regradable;
+  readonly grader: Grader;
+  readonly onRun: () => void;
+  readonly onClose: () => void;
+}
+
+/** Asks before sending requests that may cost money. */
+function ConfirmJudge({
+  of,
+  grader: { model, rubric },
+  onRun,
+  onClose,
+}: ConfirmGraderProps<Extract<GraderChoice, { kind: 'model' }>>) {
+  const { compare, priceUnit } = useWorkbench();
+  const { data, error } = useLive(judgedQuery(of, rubric, compare.rewardRange), 'visible');
+  const models = useList(modelList, 'visible');
+  const title = `Ask ${sanitiseLine(model)} for rewards?`;
+  const isReading = (!data && !error) || (!models.loaded && !models.error);
+  if (isReading) return <LoadingWindow title={title} words="Counting the rollouts" onClose={onClose} />;
+  return (
+    <ChoiceWindow
+      title={title}
+      about={
+        data
+          ? capitalised(judgeCost(data, pricesOf(models.rows, model), priceUnit))
+          : clean`The rollouts could not be counted: ${error?.message ?? ''}`
+      }
+      choices={[
+        { key: 'no', label: 'No', value: false },
+        { key: 'yes', label: data ? `Send ${counted(data.requests, 'request')}` : 'Send the requests', value: true },
+      ]}
+      onChoose={isRun => isRun && onRun()}
+      onClose={onClose}
+    />
+  );
+}
+
 /** Asks before running a program on this machine. */
-function ConfirmProgram({ line, onRun, onClose }: { line: string; onRun: () => void; onClose: () => void }) {
+function ConfirmProgram({
+  grader: { line },
+  onRun,
+  onClose,
+}: ConfirmGraderProps<Extract<GraderChoice, { kind: 'command' }>>) {
   return (
     <ChoiceWindow
       title="Run this program on this machine for each rollout?"
@@ -143,7 +180,7 @@ function ConfirmProgram({ line, onRun, onClose }: { line: string; onRun: () => v
   );
 }
 
-/** Returns a function that starts grading, for the first time or again. It asks before it runs a program. */
+/** Returns a function that starts grading, for the first time or again. It asks before it runs a program or a judge. */
 export function useRegrade(): (regrading: Regrading, replaces?: boolean) => void {
   const shell = useShell();
   const workbench = useWorkbench();
@@ -153,12 +190,15 @@ export function useRegrade(): (regrading: Regrading, replaces?: boolean) => void
       if (replaces) shell.navigate({ kind: 'replace', place });
       else shell.open(place);
     };
-    const { grader } = regrading;
-    if (grader.kind !== 'command') start();
-    else
-      shell.showOverlay('regrade-program', close => (
-        <ConfirmProgram line={grader.line} onRun={start} onClose={close} />
-      ));
+    const { of, grader } = regrading;
+    if (grader.kind === 'local') return start();
+    shell.showOverlay('regrade-confirm', onClose =>
+      grader.kind === 'model' ? (
+        <ConfirmJudge {...{ of, grader, onClose }} onRun={start} />
+      ) : (
+        <ConfirmProgram {...{ of, grader, onClose }} onRun={start} />
+      ),
+    );
   };
 }
 

@@ -2,7 +2,7 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { defineView } from '../../../../src/ui/app/registry.ts';
 import { TrajectoriesView } from '../../../../src/ui/views/lists.tsx';
 import { RegradeView } from '../../../../src/ui/views/runs/regrade.tsx';
@@ -226,9 +226,45 @@ it('asks a model with a rubric, and names the rollouts it could not grade', asyn
   await stage.type('a model');
   await stage.waitFor('judge-1');
   await stage.press('tab', 'tab');
-  await stage.waitFor(text => flat(text).includes('asked once for each rollout: at most 4 requests')); // out33 B7
+  await stage.waitFor(text => flat(text).includes('asked once for each rollout'));
   await stage.type('Is it a number?');
   await stage.press('tab', 'enter');
+  await stage.waitFor('Ask judge-1 for rewards?');
+  await stage.waitFor('At most 3 requests, about '); // out33 B7
+  expect(stage.text()).toContain('cost unknown: set priceUnit');
+  await stage.press('down', 'enter');
   await stage.waitFor(text => flat(text).includes('regraded 2 of 4 rollouts; failed 1, not graded; not gradable 1'));
   expect(stage.text()).toContain("the judge's last line");
 });
+
+it.each([{ dataset: 'mine' }, { training: 'trn_1' }])(
+  'counts the requests to a judge and their cost before it sends them: %j',
+  async scope => {
+    const complete = vi.fn();
+    const parts: object = { chat: { complete } };
+    const pricing = { input: 100, output: 400 };
+    const models = { listSupportedTrainingModels: () => [{ model_slug: 'judge-1', pricing }] };
+    const service = fakeService({ ...answers, ...models }, parts);
+    const stage = openViewOnStage(TrajectoriesView, {
+      place: { view: 'list', resource: 'trajectories', scope },
+      ...{ service: async () => service, others, columns: 60, rows: 15 },
+    });
+    stage.workbench.priceUnit = { currency: '$', tokens: 1e6 };
+    await stage.waitFor('gained');
+    await stage.press('R');
+    await stage.waitFor('Grade with');
+    await stage.type('a model');
+    await stage.waitFor('a model with');
+    await stage.press('tab', 'tab');
+    await stage.type('Is it a number?');
+    await stage.press('enter');
+    await stage.waitFor('Send 3 requests');
+    // The row behind the window shows a number beside it.
+    expect(flat(stage.text())).toMatch(
+      /At most 3 requests, about \d+ input tokens \(\d+ each,.* at 4 characters a token\); about \$0\.0\d+, besides the answers/,
+    );
+    await stage.press('enter');
+    await stage.waitFor(text => !text.includes('Send 3 requests'));
+    expect(complete).not.toHaveBeenCalled();
+  },
+);
