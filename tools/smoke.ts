@@ -1,5 +1,5 @@
 /**
- * `npm run smoke`: runs every part of bench, torture, screens and mutants briefly, to check that the tools work.
+ * `npm run smoke`: runs every part of bench, screens and mutants briefly, to check that the tools work.
  * Ignores goals and times. Shows the output of a tool that fails.
  */
 import { execFile } from 'node:child_process';
@@ -10,7 +10,6 @@ import './built.ts';
 const tsx = fileURLToPath(new URL('../node_modules/tsx/dist/cli.mjs', import.meta.url));
 const tools: readonly (readonly string[])[] = [
   ['tools/bench.ts', '--smoke'],
-  [tsx, 'tools/torture.ts', '--smoke'],
   [tsx, 'tools/screens.ts', '--smoke'],
   ['tools/mutants.ts', '--smoke'],
 ];

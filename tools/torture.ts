@@ -17,14 +17,12 @@ npm run torture -- read-only       a read-only screen, with keys that would writ
 npm run torture -- secrets         a screen in which secrets are typed, which must not be found anywhere afterwards
 npm run torture -- commands        the command line
 … --sessions N --seed N            number of sessions of each part, and the first seed
-… --smoke                          checks that each part works, with one short session
 A failed session is shown with the shortest failing plan found, as JSON.
 `;
 
-const { values, positionals } = optionsOf(usage, { smoke: false, seed: 1, sessions: 50 });
-const { smoke } = values;
+const { values, positionals } = optionsOf(usage, { seed: 1, sessions: 50 });
 /** Maximum turns of a session, or commands. */
-const turns = smoke ? 8 : 40;
+const turns = 40;
 const counts = new Map<string, number>();
 let failed = 0;
 
@@ -61,7 +59,7 @@ const parts: Readonly<Record<string, (seed: number) => Promise<void>>> = {
   commands: seed => session('commands', seed, commandsPlans(turns), plan => commandsSession(world, plan)),
 };
 for (const name of positionals.length === 0 ? names : positionals) {
-  const seeds = Array.from({ length: smoke ? 1 : values.sessions }, (_, index) => values.seed + index);
+  const seeds = Array.from({ length: values.sessions }, (_, index) => values.seed + index);
   const work = async (): Promise<void> => {
     for (let seed = seeds.shift(); seed !== undefined; seed = seeds.shift()) await parts[name]?.(seed);
   };

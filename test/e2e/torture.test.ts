@@ -1,12 +1,13 @@
 /**
  * Faults that `npm run torture` has found: the built program in a pseudo-terminal, under the keys that showed them.
- * Sessions mostly wait, so they run side by side. `npm run smoke` runs a random one of each purpose.
+ * Sessions mostly wait, so they run side by side. And a short random one of each part.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import fc from '../../tools/rig/property.ts';
 import { makeWorld, type World } from '../../tools/rig/world.ts';
-import type { Step } from '../../tools/simulate/plan.ts';
-import { commandsSession } from '../../tools/torture/commands.ts';
-import { type DepthPlan, depthSession } from '../../tools/torture/depth.ts';
+import type { Purpose, Step } from '../../tools/simulate/plan.ts';
+import { commandsPlans, commandsSession } from '../../tools/torture/commands.ts';
+import { type DepthPlan, depthPlans, depthSession } from '../../tools/torture/depth.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -76,6 +77,22 @@ it.concurrent.each(found)('%s', async (_, steps, more) => {
   const { failures, ending } = await depthSession({ world, plan });
   expect(failures).toEqual([]);
   expect(ending).toBe(plan.ending);
+});
+
+describe('a random session', () => {
+  const one = <Plan>(plans: fc.Arbitrary<Plan>): Plan[] => fc.sample(plans, { numRuns: 1 });
+  const purposes: readonly Purpose[] = ['anything', 'read-only', 'secrets'];
+
+  it.concurrent.each(purposes)('at the screen: %s', async purpose => {
+    for (const plan of one(depthPlans(purpose, 8)))
+      expect((await depthSession({ world, plan })).failures, JSON.stringify(plan)).toEqual([]);
+  });
+
+  // Alone: it counts the open descriptors.
+  it('of commands', async () => {
+    for (const plan of one(commandsPlans(8)))
+      expect((await commandsSession(world, plan)).failures, JSON.stringify(plan)).toEqual([]);
+  });
 });
 
 const atExit = (bytes: string): string =>
