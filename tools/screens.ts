@@ -1,8 +1,8 @@
 /**
  * `npm run screens`: renders every view of the built program at every size, as text and as a picture, for people to
  * look at; then Watch, the tree, the inbox and the grids of several runs on a busy service. Writes to the folder
- * `screens`, or the given one. `npm run screens -- --readme` renders README's picture instead; `-- --smoke` one view at
- * one size, into a temporary folder.
+ * `screens`, or the given one. `npm run screens -- --readme` renders README's picture instead; `-- --smoke` the busy
+ * service at one size, into a temporary folder.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -45,11 +45,11 @@ function busyAnswers() {
   return { ...busy, answers };
 }
 
-/** Renders those of the busy service at every size, the inbox after an absence. Returns the number of screens. */
-async function busyViews(folder: string): Promise<number> {
+/** Renders those of the busy service at these sizes, the inbox after an absence. Returns the number of screens. */
+async function busyViews(folder: string, at: readonly (typeof sizes)[number][] = sizes): Promise<number> {
   mkdirSync(folder, { recursive: true });
   let written = 0;
-  for (const [columns, rows] of sizes) {
+  for (const [columns, rows] of at) {
     const { answers, runs, end } = busyAnswers();
     using server = await serveAnswers(answers);
     const home = freshHome();
@@ -81,19 +81,12 @@ async function busyViews(folder: string): Promise<number> {
   return written;
 }
 
-/** Renders every view at every size, or these. Returns the number of screens. */
-async function everyView(
-  home: PopulatedHome,
-  folder: string,
-  {
-    at = sizes,
-    views = viewSessions,
-  }: { readonly at?: readonly (typeof sizes)[number][]; readonly views?: typeof viewSessions } = {},
-): Promise<number> {
+/** Renders every view at every size. Returns the number of screens. */
+async function everyView(home: PopulatedHome, folder: string): Promise<number> {
   mkdirSync(folder, { recursive: true });
   let written = 0;
-  for (const [columns, rows] of at) {
-    for (const { name, way, shows } of views) {
+  for (const [columns, rows] of sizes) {
+    for (const { name, way, shows } of viewSessions) {
       const session = openSession(home.env, { columns, rows, args: ['open', 'benchmarks'] });
       await session.waitFor('▸ t-words');
       await goWay(session, way);
@@ -130,19 +123,20 @@ async function readmePicture(home: PopulatedHome, path: string): Promise<void> {
 }
 
 const [target = 'screens'] = process.argv.slice(2);
-const home = await populatedHome(viewed);
-try {
-  if (target === '--readme') await readmePicture(home, resolve('docs/benchtop.svg'));
-  else if (target === '--smoke') {
-    const folder = mkdtempSync(join(tmpdir(), 'benchtop-screens-'));
-    await everyView(home, folder, { at: sizes.slice(0, 1), views: viewSessions.slice(0, 2) });
-    await readmePicture(home, join(folder, 'readme.svg'));
-    rmSync(folder, { recursive: true });
-  } else {
-    const folder = resolve(target);
-    const written = (await everyView(home, folder)) + (await busyViews(folder));
-    process.stdout.write(`${written} screens as text and SVG in ${folder}\n`);
+if (target === '--smoke') {
+  const folder = mkdtempSync(join(tmpdir(), 'benchtop-screens-'));
+  await busyViews(folder, sizes.slice(1, 2));
+  rmSync(folder, { recursive: true });
+} else {
+  const home = await populatedHome(viewed);
+  try {
+    if (target === '--readme') await readmePicture(home, resolve('docs/benchtop.svg'));
+    else {
+      const folder = resolve(target);
+      const written = (await everyView(home, folder)) + (await busyViews(folder));
+      process.stdout.write(`${written} screens as text and SVG in ${folder}\n`);
+    }
+  } finally {
+    await home.remove();
   }
-} finally {
-  await home.remove();
 }
