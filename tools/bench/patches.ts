@@ -8,7 +8,7 @@ import { cpus, loadavg } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'rolldown';
-import { freshHome, type Home } from '../../test/e2e/session.ts';
+import { program as built, freshHome, type Home } from '../../test/e2e/session.ts';
 import type { BenchOptions } from '../bench.ts';
 import { bundle } from '../bundle.ts';
 import { startLargeService } from './large-service.ts';
@@ -87,7 +87,7 @@ function spread(values: readonly number[]): string {
 const saved = (without: readonly number[], all: readonly number[]): string =>
   spread(without.map((ms, index) => ms - (all[index] ?? 0)));
 
-/** Prints the table. Returns 0; `smoke` runs the first patch once. */
+/** Prints the table. Returns 0; `smoke` runs the first patch once, and takes the built program as the one with all. */
 export async function benchPatches({ smoke }: BenchOptions): Promise<number> {
   const patches = readdirSync(join(root, 'patches')).filter(name => /^(?!yoga-layout).*\.patch$/.test(name));
   const wanted = smoke ? patches.slice(0, 1) : patches;
@@ -102,8 +102,10 @@ export async function benchPatches({ smoke }: BenchOptions): Promise<number> {
     const fresh = freshHome();
     const { home } = fresh;
     const files = removed.flatMap(patch => [...withoutPatch(patch, join(home, 'before'))]);
-    await bundle(join(home, 'dist'), [instead(new Map(files))]);
-    variants.push({ name, ...fresh, program: join(home, 'dist', 'main.js'), first: [], data: [], key: [] });
+    const isBuilt = smoke && removed.length === 0;
+    if (!isBuilt) await bundle(join(home, 'dist'), [instead(new Map(files))]);
+    const program = isBuilt ? built : join(home, 'dist', 'main.js');
+    variants.push({ name, ...fresh, program, first: [], data: [], key: [] });
   }
   const address = ['--base-url', large.baseUrl];
   for (let run = smoke ? 0 : -warmRuns; run < (smoke ? 1 : usualRuns); run += 1) {

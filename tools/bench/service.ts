@@ -6,9 +6,9 @@ import { type BuiltService, type Memory, readyBenchmark, startBuiltService } fro
 import { printTable } from './table.ts';
 import { quantile } from './timed.ts';
 
-const clients = 200;
 /** One in this many clients chats; the others list and poll. */
 const chatEvery = 5;
+const usualClients = 200;
 const usualSeconds = 20;
 
 type Kind = 'list benchmarks' | 'list trajectories' | 'poll a run' | 'stream a chat';
@@ -81,7 +81,7 @@ const wordsOf = ({ resident, heapUsed, heapTaken }: Memory): string =>
 
 /** Returns the exit code: 1 if there was an error, or memory keeps growing, which `smoke` ignores. */
 export async function benchService({ smoke }: BenchOptions): Promise<number> {
-  const seconds = smoke ? 2 : usualSeconds;
+  const [clients, seconds] = smoke ? [20, 1] : [usualClients, usualSeconds];
   await using service = await startBuiltService();
   const load = new Load(service);
   const benchId = await readyBenchmark(service, 't-words');

@@ -41,7 +41,7 @@ export async function benchStatistics({ smoke }: BenchOptions): Promise<number> 
     worst.tooHigh = Math.max(worst.tooHigh, tooHigh / draws);
     if (isBroken(missed, draws, promises.missed) || isBroken(tooHigh, draws, promises.tooHigh)) broken.push(name);
   };
-  for (const shape of shapes) {
+  for (const shape of smoke ? shapes.slice(0, 1) : shapes) {
     print(`\n${shape.name}, mean ${Number(shape.mean.toFixed(4))}`);
     for (const size of sizes) {
       const once = lookOnce(shape, size, draws, new Random(`${shape.name} ${size}`), measured);

@@ -55,7 +55,7 @@ const three = (value: number | undefined): string => (value === undefined ? 'non
 const verdict = (met: boolean): string => (met ? 'yes' : 'NO');
 
 /** Options for the shortest possible run. */
-const brief = { num_steps: 2, held_out_every: 1 };
+const brief = { num_steps: 2, held_out_every: 1, train_batch_size: 2, samples_per_instance: 2 };
 
 /** Returns the exit code: 1 if a goal was missed, which `smoke` ignores. */
 export async function benchTraining({ smoke }: BenchOptions): Promise<number> {
