@@ -9,6 +9,7 @@ import { type Action, type FailedInput, sendAll, sendKeyed, unlessStopped } from
 import type { QueryContext } from '../../queries/query-context.ts';
 import type { Service } from '../../service/index.ts';
 import type { RequestPreview } from '../../service/request.ts';
+import { useOnce } from './use-once.ts';
 import { useWorkbench } from './workbench.tsx';
 
 type WorkState<Result> =
@@ -169,22 +170,8 @@ const connecting: Requests = { kind: 'connecting' };
  * between services.
  */
 export function useRequests(work: ((service: Service) => unknown) | undefined): Requests | undefined {
-  const workbench = useWorkbench();
-  const [found, setFound] = useState<{ readonly service: Service } | { readonly error: Error }>();
-  const wanted = work !== undefined;
-  useEffect(() => {
-    if (!wanted) return undefined;
-    let gone = false;
-    workbench.service().then(
-      service => !gone && setFound({ service }),
-      (error: unknown) => !gone && setFound({ error: asError(error) }),
-    );
-    return () => {
-      gone = true;
-    };
-  }, [wanted, workbench]);
+  const { data: service, error } = useOnce(work && (async connected => connected));
   if (!work) return undefined;
-  if (!found) return connecting;
-  if ('error' in found) return { kind: 'failed', error: found.error };
-  return { kind: 'known', requests: found.service.describe(work) };
+  if (error) return { kind: 'failed', error };
+  return service ? { kind: 'known', requests: service.describe(work) } : connecting;
 }

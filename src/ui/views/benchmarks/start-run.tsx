@@ -29,6 +29,7 @@ import { counted } from '../../../text/numbers.ts';
 import { clean } from '../../../text/sanitise.ts';
 import { useList } from '../../data/use-list.ts';
 import { useLive, useLives } from '../../data/use-live.ts';
+import { useOnce } from '../../data/use-once.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { type FieldSpec, type FormValues, marksOf } from '../../widgets/form/form-state.ts';
 import { type ActionWindowProps, LoadingWindow } from '../../windows/choice-window.tsx';
@@ -39,10 +40,10 @@ import {
   checkpointField,
   chosenOf,
   describeCheckpoint,
+  type FindCheckpoint,
   type OfferedCheckpoint,
   runName,
 } from '../training/checkpoint-field.ts';
-import { type FindCheckpoint, useCheckpoint } from '../training/use-checkpoint.ts';
 import { type CheckpointOrigin, useCheckpointChoice } from '../training/use-checkpoint-choice.ts';
 import { optionFields, optionTexts } from './option-fields.ts';
 import { useOpenStarted, useStarts } from './use-starts.ts';
@@ -78,8 +79,8 @@ export const TrainWindow = (props: ActionWindowProps<Benchmark>) => (
 export function StartRunWindow({ checkpoint, ...props }: StartRunWindowProps) {
   const { start, model, onClose } = props;
   const offer = useRunOffer(start, benchmarksOf(props), model);
-  const { found, error } = useCheckpoint(checkpoint);
-  if (offer && found) return <StartRunForm {...props} {...offer} {...found} />;
+  const { data, error } = useOnce(async service => ({ checkpoint: await checkpoint?.(service) }));
+  if (offer && data) return <StartRunForm {...props} {...offer} {...data} />;
   return <LoadingWindow title={titleOf(props)} error={error} onClose={onClose} />;
 }
 

@@ -17,6 +17,7 @@ import { clean, sanitiseLine } from '../../../text/sanitise.ts';
 import type { Workbench } from '../../../workbench/workbench.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { CheckInput } from '../../data/use-action.ts';
+import { useOnce } from '../../data/use-once.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import type { FieldSpec, FormValues } from '../../widgets/form/form-state.ts';
 import { LoadingWindow } from '../../windows/choice-window.tsx';
@@ -26,10 +27,10 @@ import {
   checkpointField,
   chosenOf,
   describeCheckpoint,
+  type FindCheckpoint,
   type OfferedCheckpoint,
   runName,
 } from '../training/checkpoint-field.ts';
-import { type FindCheckpoint, useCheckpoint } from '../training/use-checkpoint.ts';
 import { useCheckpointChoice } from '../training/use-checkpoint-choice.ts';
 import { useAuditText } from './use-audit-text.ts';
 import { useListedDeployments, useReplaced } from './use-listed-deployments.ts';
@@ -56,8 +57,8 @@ interface Preset {
 }
 
 export function DeployWindow({ checkpoint, ...props }: DeployWindowProps) {
-  const { found, error } = useCheckpoint(checkpoint);
-  if (found) return <DeployForm {...props} {...found} />;
+  const { data, error } = useOnce(async service => ({ checkpoint: await checkpoint?.(service) }));
+  if (data) return <DeployForm {...props} {...data} />;
   return <LoadingWindow title="Deploy" error={error} onClose={props.onClose} />;
 }
 

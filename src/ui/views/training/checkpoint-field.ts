@@ -16,7 +16,11 @@ import { bestCell, describeEvaluations, type Measured, withMeasured } from '../.
 import { describeMeasured, heldOutLimits } from '../../../resources/describe-held-out.ts';
 import { reward } from '../../../text/numbers.ts';
 import { clean } from '../../../text/sanitise.ts';
+import type { Service } from '../../../workbench/workbench.ts';
 import type { ChoiceFieldSpec, ChoiceOption, FormValues } from '../../widgets/form/form-state.ts';
+
+/** Finds the checkpoint that a form first shows; undefined if the user must choose it. */
+export type FindCheckpoint = (service: Service) => Promise<Checkpoint | undefined>;
 
 /** A checkpoint, its measurements, and its training run. */
 export interface OfferedCheckpoint {

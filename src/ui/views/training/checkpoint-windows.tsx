@@ -9,7 +9,7 @@ import { useLives } from '../../data/use-live.ts';
 import { type ActionWindowProps, LoadingWindow } from '../../windows/choice-window.tsx';
 import { StartRunWindow } from '../benchmarks/start-run.tsx';
 import { DeployWindow } from '../deployments/deploy.tsx';
-import type { FindCheckpoint } from './use-checkpoint.ts';
+import type { FindCheckpoint } from './checkpoint-field.ts';
 
 type WindowProps = ActionWindowProps<CheckpointSource>;
 
