@@ -60,7 +60,13 @@ async function printAll(
       if (typeof trajectory !== 'object') unread.add(place, trajectory ?? 'It cannot be read.');
       else if (json) for (const part of jsonFileParts(value, 0)) await io.print(part);
       else {
-        const head = factText(trajectoryFacts(trajectory), undefined);
+        const facts = trajectoryFacts(trajectory);
+        // The file may have ids of its own.
+        const isId = value?.['trajectory_id'] !== undefined;
+        const named = facts.map(fact =>
+          fact.label === 'id' && !fact.group && !isId ? { ...fact, label: 'place' } : fact,
+        );
+        const head = factText(named, undefined);
         await io.print(`${count === 1 ? '' : '\n'}${head}\n`);
         for (const part of transcriptTextParts(trajectory, io.columns ?? unwrappedWidth)) await io.print(part);
       }

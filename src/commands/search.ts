@@ -5,7 +5,7 @@ import { readSteps } from '../queries/step-rewards.ts';
 import { pagesOf } from '../resources/pages.ts';
 import { describeSearch, formatOrigin, hitColumns } from '../resources/text-hits.ts';
 import { type TextHit, TextSearch, type TextSearchPorts } from '../resources/text-search.ts';
-import { columnsOfFile, fieldsOfFile, trajectories } from '../resources/trajectories.ts';
+import { fieldsOfFile, isOfFile, trajectories } from '../resources/trajectories.ts';
 import { scopeOf } from '../rollouts/read.ts';
 import { parseLineSearch } from '../text/line-search.ts';
 import { clean } from '../text/sanitise.ts';
@@ -59,7 +59,8 @@ const hitFields = ({ at, range: _, place: __, roles, ...hit }: TextHit) => ({
   end: endOf(hit),
   step: at.step ?? null,
   message: at.message ?? null,
-  line: at.line,
+  // The name in a message's heading is on no line of the message.
+  line: at.line || null,
   role: at.role,
   roles: roles.map(({ at: { role }, lines }) => ({ role, lines })),
 });
@@ -72,7 +73,7 @@ const lineColumns = hitColumns
 
 /** Prints hits as they are found: with a header and tabs for programs, in words on a terminal. */
 function printerOf(io: CommandIo, isFile: boolean): (hit: TextHit) => Promise<void> {
-  const all = isFile ? columnsOfFile(hitColumns) : hitColumns;
+  const all = isFile ? hitColumns.filter(isOfFile) : hitColumns;
   let isFirst = true;
   return async hit => {
     const isForPeople = io.columns !== undefined;

@@ -37,14 +37,19 @@ export function textsOf(row: object): RolloutTexts | undefined {
   return steps ? { question: firstLine(askedIn({ steps })), answer: firstLine(answerOf({ steps })) } : undefined;
 }
 
-/** Fields in which services and trainers write a task's expected answer. */
+/** Fields in which services, trainers and benchmarks write a task's expected answer. */
 const targets = ['target', 'expected', 'ground_truth', 'reference'] as const;
+const targetsInMetadata = [...targets, 'answer'] as const;
 
 /** The task's expected answer, if the record has it. */
 export function targetOf(row: object): Cell {
   const fields = row as Readonly<Record<string, unknown>>;
-  const grader = own(fields, 'grader');
-  const values = [isRecord(grader) ? own(grader, 'expected') : undefined, ...targets.map(name => own(fields, name))];
+  const [grader, metadata] = [own<unknown>(fields, 'grader'), own<unknown>(fields, 'metadata')];
+  const values = [
+    isRecord(grader) ? own(grader, 'expected') : undefined,
+    ...targets.map(name => own(fields, name)),
+    ...targetsInMetadata.map(name => (isRecord(metadata) ? own(metadata, name) : undefined)),
+  ];
   const found = values.find(value => typeof value === 'string' || typeof value === 'number');
   return typeof found === 'string' ? firstLine(found) || undefined : (found as Cell);
 }

@@ -1,5 +1,6 @@
 /** A trajectory's rewards and metrics, and its fields outside the contract, as facts. Pure. */
 
+import { capitalised } from '../base/capitalised.ts';
 import { isRecord } from '../base/own-property.ts';
 import { unreadableFields } from '../contract/lists.ts';
 import type { Trajectory, trajectory as trajectorySchema } from '../contract/trajectories.ts';
@@ -97,6 +98,9 @@ function associationOf({ model_association_metadata: metadata, ...shown }: Traje
   );
 }
 
+/** `Model usage` for `model_usage`. */
+const groupOf = (name: string): string => capitalised(sanitiseLine(name).replaceAll('_', ' ').trim() || 'Other fields');
+
 /** Rewards with their explanations, metrics, and other fields, in groups. */
 export function trajectoryDetails(trajectory: Trajectory): readonly Fact[] {
   const others = Object.entries(trajectory).filter(
@@ -107,6 +111,7 @@ export function trajectoryDetails(trajectory: Trajectory): readonly Fact[] {
     ...valueFacts(trajectory.metrics, 'Metrics'),
     ...valueFacts(trajectory.execution_metrics, 'Execution metrics'),
     ...valueFacts(associationOf(trajectory), 'Model association'),
-    ...valueFacts(Object.fromEntries(others), 'Other fields'),
+    ...valueFacts(Object.fromEntries(others.filter(([, value]) => !isRecord(value))), 'Other fields'),
+    ...others.flatMap(([name, value]) => (isRecord(value) ? valueFacts(value, groupOf(name)) : [])),
   ].map(fact => ({ ...fact, label: sanitiseLine(fact.label) }));
 }

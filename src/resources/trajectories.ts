@@ -138,9 +138,8 @@ export const factsOfFile = (facts: readonly Fact[]): readonly Fact[] =>
     .filter(({ label, value }) => !ofStore.has(label) && !(label === 'trace' && isTraceOfStore(value)))
     .map(({ refers: _, ...fact }) => fact);
 
-/** The columns for a trajectory from a file. */
-export const columnsOfFile = <Row>(columns: readonly Column<Row>[]): readonly Column<Row>[] =>
-  columns.filter(({ id }) => id !== 'dataset' && id !== 'created');
+/** Whether a column is also for trajectories from a file. */
+export const isOfFile = ({ id }: Pick<Column<object>, 'id'>): boolean => id !== 'dataset' && id !== 'created';
 
 /** The fields that a trajectory has only because it is stored. */
 const fieldsOfStore: ReadonlySet<string> = new Set([
@@ -169,6 +168,7 @@ export function trajectoryFacts(trajectory: Trajectory): readonly Fact[] {
     { label: 'id', value: trajectory.trajectory_id },
     statusFact('status', trajectory.status),
     { label: 'reward', value: reward(trajectory.reward) },
+    { label: 'expected', value: targetOf(trajectory) },
     { label: 'steps', value: describeSteps(trajectory) },
     { label: 'policy step', value: trajectory.policy_step },
     statusFact('rollout', trajectory.rollout?.status),

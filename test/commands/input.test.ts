@@ -231,6 +231,15 @@ it('does not call a list empty if its rows are unreadable', async () => {
   expect(notes).not.toContain('There are no');
 });
 
+it('does not call a place in a file an id, next to the id that the file has', async () => {
+  const read = async (record: object) => {
+    const input = JSON.stringify({ messages: [{ role: 'user', content: 'a' }], ...record });
+    return (await cliOn({ baseUrl: 'http://127.0.0.1:1', apiKey: 'key' })('read', ['-'], { input })).out;
+  };
+  expect((await read({ id: 'chat-1' })).match(/^(?:id|place) .*$/gm)).toEqual(['place   line 1', 'id      chat-1']);
+  expect(await read({ trajectory_id: 'traj_1' })).toMatch(/^id +traj_1$/m);
+});
+
 it('shows the messages of a file once, in its transcript (C9)', async () => {
   const { out } = await cliOn({ baseUrl: 'http://127.0.0.1:1', apiKey: 'key' })('read', ['-'], {
     input: JSON.stringify({ task_id: 'a', reward: 1, messages: [{ role: 'user', content: 'a fox' }], seed: 7 }),

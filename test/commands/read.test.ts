@@ -312,7 +312,7 @@ it('names elements of an array by number, not by line (out24 C24)', async () => 
   const path = join(testFolder(), 'dump.json');
   writeFileSync(path, JSON.stringify([rollout('one'), 3, rollout('three')]));
   const { out, notes } = await cliOn({ baseUrl: 'http://127.0.0.1:1', apiKey })('read', [path]);
-  expect(out).toMatch(/^id\s+element 1$[\s\S]*^id\s+element 3$/m);
+  expect(out).toMatch(/^place\s+element 1$[\s\S]*^place\s+element 3$/m);
   expect(notes).toContain('element 2: It is not an object.');
 });
 

@@ -56,6 +56,17 @@ it('analyses a file without requests to the service (out24 B14)', async () => {
   expect(readdirSync(temporary)).toEqual([]);
 });
 
+it('has no number of a line for a hit in the heading of a message', async () => {
+  const messages = [{ role: 'user', name: 'alice', content: 'hello' }];
+  const { file, cli } = await fileOf(`${JSON.stringify({ task_id: 'a', reward: 1, messages })}\n`);
+  for (const [word, line] of [
+    ['alice', null],
+    ['hello', 1],
+  ] as const) {
+    expect(recordOf(await cli('search', [word, '--in', file, '--json']))).toMatchObject({ hits: [{ line }] });
+  }
+});
+
 it('says that rollouts of several models are pooled, with the mean of each (out30 B5)', async () => {
   const of = (model: string | undefined, ...indexes: number[]) =>
     indexes.map(index => ({ ...rollout(index), model_id: model }));

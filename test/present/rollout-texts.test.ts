@@ -31,6 +31,9 @@ it('names an image instead of having its bytes (out33 C6)', () => {
 it('has the expected answer and the sample, if the record has them', () => {
   expect(targetOf({ grader: { kind: 'exact', expected: 'nine' }, target: 'ten' })).toBe('nine');
   expect(targetOf({ target: 42 })).toBe(42);
+  // As in files of Inspect and verifiers.
+  expect([targetOf({ metadata: { target: '4' } }), targetOf({ metadata: { answer: '5' } })]).toEqual(['4', '5']);
+  expect(targetOf({ answer: 'of the model' })).toBeUndefined();
   expect([targetOf({ grader: 'nine' }), targetOf({ target: ['a'] }), targetOf({})]).toEqual([
     undefined,
     undefined,

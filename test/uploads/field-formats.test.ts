@@ -249,6 +249,25 @@ it('reads the tool errors of Inspect, and the answer that a scorer with an expla
   expect(read?.['rewards']).toMatchObject([{ explanation: 'answered 5\nit is 4' }, { explanation: 'answered 4' }]);
 });
 
+it('repeats neither an error that is the result of a tool, nor the model that the log names', () => {
+  const error = { type: 'timeout', message: 'too slow' };
+  const messages = [
+    { role: 'assistant', content: 'a', model: log.eval.model },
+    { role: 'assistant', content: 'b', model: 'other' },
+    { role: 'tool', content: '', error },
+  ];
+  const [read] = foreignRecord({ ...log, samples: [{ id: 1, messages }] })?.trajectories ?? [];
+  expect(read?.['steps']).toEqual([
+    { messages: [{ role: 'assistant', content: 'a' }] },
+    {
+      messages: [
+        { role: 'assistant', content: 'b', model: 'other' },
+        { role: 'tool', content: 'too slow', is_error: true, error: { type: 'timeout' } },
+      ],
+    },
+  ]);
+});
+
 it.each([
   [
     'ShareGPT',

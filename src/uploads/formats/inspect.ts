@@ -110,14 +110,17 @@ function inspectMessage(message: Fields): Fields {
     type: 'function',
     function: { name, arguments: typeof args === 'string' ? args : JSON.stringify(args ?? {}) },
   }));
-  const problem = textOf(recordOf(error)['message']);
+  const { message: problem, ...about } = recordOf(error);
   const parts = recordsIn(rest['content']).map(inspectPart);
   return {
     ...rest,
     ...(parts.length > 0 && { content: parts }),
     ...(calls.length > 0 && { tool_calls: calls }),
     ...(called !== undefined && { name: called }),
-    ...(problem !== undefined && { is_error: true, error, ...(!rest['content'] && { content: problem }) }),
+    ...(textOf(problem) !== undefined && {
+      is_error: true,
+      ...(rest['content'] ? { error } : { content: problem, error: about }),
+    }),
   };
 }
 
@@ -154,6 +157,8 @@ function inspectSample(sample: Fields, log: Fields, reward: string | undefined) 
   const end = messages.findLastIndex(({ role }) => role === 'assistant');
   const marked = messages.map((message, index) => ({
     ...inspectMessage(message),
+    // The record names the model.
+    ...(message['model'] === model && { model: undefined }),
     ...(index === end && stop !== undefined && { finish_reason: stop }),
   }));
   const type = textOf(recordOf(limit)['type']);

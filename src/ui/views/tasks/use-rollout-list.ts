@@ -1,8 +1,9 @@
 /** Shared by lists of rollouts: flags and notes, the side-by-side view, the prompt in the chat, and files. */
+import { useMemo } from 'react';
 import type { Column } from '../../../present/column.ts';
 import type { Fact } from '../../../present/fact.ts';
 import { noteFacts } from '../../../present/notes.ts';
-import { factsOfFile } from '../../../resources/trajectories.ts';
+import { factsOfFile, isOfFile } from '../../../resources/trajectories.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useWorkbench } from '../../data/workbench.tsx';
 import type { Binding } from '../../keys/router.tsx';
@@ -20,6 +21,10 @@ export function useShownFacts(): (facts: readonly Fact[]) => readonly Fact[] {
   const { file } = useWorkbench();
   return file === undefined ? facts => facts : factsOfFile;
 }
+
+/** A list of a file's rollouts is in their order, which is the order in which they were stored. */
+const shownOfFile = <Row>(column: Column<Row>): Column<Row> =>
+  isOfFile(column) ? column : { ...column, wide: false, hidden: true };
 
 const idOf = ({ trajectory_id }: Rollout): string => trajectory_id ?? '';
 
@@ -47,8 +52,12 @@ export function useRolloutList<Row extends Rollout>(
     triage(
       some.flatMap(({ trajectory_id, task_id }) => (trajectory_id ? trajectoryNoted({ trajectory_id, task_id }) : [])),
     );
+  const { file } = useWorkbench();
   return {
-    columns: noted.columns,
+    columns: useMemo(
+      () => (file === undefined ? noted.columns : noted.columns.map(shownOfFile)),
+      [file, noted.columns],
+    ),
     onShown: texts.onShown,
     notes: [...noted.words, ...texts.notes],
     facts: row => [...noteFacts(noted.ofRow(row)), ...shown(factsOf(row))],
