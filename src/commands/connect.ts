@@ -21,6 +21,7 @@ import {
 import { RememberedStore, type ResourceRef } from '../store/store.ts';
 import type { Scope } from '../store/tables.ts';
 import { forgetTexts, TextIndex } from '../store/text-index.ts';
+import { keepHeapSmall } from './heap.ts';
 
 /** One gate per host for everything this process sends. */
 const gates = new Gates();
@@ -159,6 +160,7 @@ export function connectTo(
     service = createService({
       ...serviceOptions(config, supervised, now),
       memory: remembered,
+      onLarge: keepHeapSmall,
       onSuccess: (...request) => {
         const started = runWithSentOptions(...request);
         if (started) remembered?.().see([started]);

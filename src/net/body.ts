@@ -28,15 +28,26 @@ function wholeText(maxBytes: number): BodyReader {
 /** How long a body may take before its progress is reported, and between two reports, in milliseconds. */
 const slowMs = 5_000;
 
-/** Reports how many bytes of a slow body have arrived. @param now on a monotonic clock */
-export function reportingSlow(answer: WireAnswer, now: () => number, report: (received: number) => void): WireAnswer {
+/** From this size on, the parts of a body and the values made from it decide how much memory the process needs. */
+const largeBytes = 4 * 1024 * 1024;
+
+export interface BodyReports {
+  /** Called with the bytes received so far. */
+  readonly onSlow: (received: number) => void;
+  /** Called once. */
+  readonly onLarge: () => void;
+}
+
+/** Reports a slow body and a large one while they arrive. @param now on a monotonic clock */
+export function reporting(answer: WireAnswer, now: () => number, { onSlow, onLarge }: BodyReports): WireAnswer {
   const chunks = async function* () {
     let received = 0;
     let dueAt = now() + slowMs;
     for await (const part of answer.chunks()) {
+      if (received <= largeBytes && received + part.byteLength > largeBytes) onLarge();
       received += part.byteLength;
       if (now() >= dueAt) {
-        report(received);
+        onSlow(received);
         dueAt = now() + slowMs;
       }
       yield part;

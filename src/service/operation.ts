@@ -5,7 +5,7 @@ import { AllRows, JsonRows } from '../base/json-rows.ts';
 import { isRecord, own } from '../base/own-property.ts';
 import { type Endpoint, readWith, spelledId } from '../contract/common.ts';
 import { endpoints } from '../contract/endpoints.ts';
-import { type BodyReader, BodyTooLarge, readBody, reportingSlow } from '../net/body.ts';
+import { type BodyReader, BodyTooLarge, readBody, reporting } from '../net/body.ts';
 import type { WireFailure } from '../net/failure.ts';
 import type { WireAnswer } from '../net/wire.ts';
 import { requestIdOf, tooLarge, unusableAnswer, type WrongId, wrongRecord } from './answer-error.ts';
@@ -44,8 +44,11 @@ export async function callOperation<Response extends z.ZodMiniType>(
     const name = longList?.name ?? endpoint.longList;
     const rows = name === undefined ? undefined : new JsonRows(name, longList?.begin() ?? all, maxBytes);
     const { clock, options: own } = client;
-    const report = (received: number): void => own.onSlow?.(endpoint.operation, received);
-    const text = await readText(reportingSlow(answer, clock.monotonic, report), facts, maxBytes, rows);
+    const reports = {
+      onSlow: (received: number): void => own.onSlow?.(endpoint.operation, received),
+      onLarge: (): void => own.onLarge?.(),
+    };
+    const text = await readText(reporting(answer, clock.monotonic, reports), facts, maxBytes, rows);
     // An empty body with a success status other than 200, such as 204, confirms the ids in the request. A 200 without a
     // body confirms nothing.
     const isConfirmed = answer.status !== 200 && text.trim() === '';

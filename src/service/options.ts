@@ -77,6 +77,8 @@ export interface ServiceOptions {
    * a GET is still without a response after that time.
    */
   readonly onSlow?: ((operation: string, received: number) => void) | undefined;
+  /** Called while a response of several megabytes arrives. */
+  readonly onLarge?: (() => void) | undefined;
   readonly logger?: Logger | undefined;
   readonly tracer?: Tracer | undefined;
   /** Gates shared by all services in the process, one per host; by default a service has its own. */
