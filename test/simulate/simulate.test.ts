@@ -84,22 +84,21 @@ describe('the simulator keeps its laws', () => {
     expect(count('views compared')).toBe(9);
     for (const what of ['faults', 'input']) expect(count(what), what).toBeGreaterThan(80);
   });
-
-  it('with command line programs on the service', async () => {
-    const said = await new Simulator('--without-screen', '--hours', '3').text();
-    expect(said).toMatch(/, 0 sessions failed$/);
-    expect(said).toMatch(/^runs compared +[1-9]/m);
-    expect(said).toMatch(/^crash +[1-9]/m);
-  });
 });
 
-describe('a law is checked:', () => {
+describe('without the screen at first', () => {
   let simulator: Simulator;
   beforeAll(() => {
-    simulator = new Simulator('--bugs');
+    simulator = new Simulator('--without-screen', '--hours', '3', '--bugs');
   });
   afterAll(() => simulator.ended);
 
+  it('the simulator keeps its laws with command line programs on the service', async () => {
+    for (const what of ['runs compared', 'crash']) expect(await simulator.line(what), what).toMatch(/^ +[1-9]/);
+    expect(await simulator.line('3.')).toMatch(/ hours in .*, 0 sessions failed$/);
+  });
+
+  const watch = 'a poll comes too often, sockets are left, memory grows';
   it.each([
     ['a row is lost', /are listed without/],
     ['a row is made up', /are listed with sec_nowhere/],
@@ -130,11 +129,11 @@ describe('a law is checked:', () => {
     ['trajectories: a reward is changed', /trajectories: REWARD says 77.0, which was not sent/],
     ['run: a mean is changed', /run: mean 9.00 is neither \S+ by the rewards/],
     ['training run: a step is too many', /training run: step \d+ is not/],
-    ['a poll comes too often', /was asked for \d+ times in \d+ s, \d+ are due/],
-    ['memory grows', /memory grows: \d+ MB, then \d+ MB/],
+    [watch, /was asked for \d+ times in \d+ s, \d+ are due/],
+    [watch, /memory grows: \d+ MB, then \d+ MB/],
+    [watch, /there are \d+ sockets, then \d+/],
     ['memory is left behind', /\d+ MB are left behind/],
-    ['sockets are left', /there are \d+ sockets, then \d+/],
-  ])('%s', async (bug, failure) => {
+  ])('a law is checked: %s: %s', async (bug, failure) => {
     expect(await simulator.line(`${bug}: `)).toMatch(failure);
   });
 });

@@ -18,6 +18,8 @@ export const agents = { user: 'simulated-user', reader: 'simulated-reader', scre
 export interface Template {
   readonly folder: string;
   readonly benchId: string;
+  /** Whether a screen has compared its counts. */
+  isCounted: boolean;
 }
 
 /** The data folder after a kill. */

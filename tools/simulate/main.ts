@@ -22,12 +22,12 @@ npm run simulate -- --bugs [NAME…]       a session with each deliberate bug, o
 … --steps N                              maximum steps of a session, or turns at the screen
 … --without-screen                       without the screen, which takes far less time
 … --development                          React's development build, which reports more errors
-Several of --only, --plans and --watch follow each other.
+Several of --hours, --only, --plans, --watch and --bugs follow each other.
 A failed session is shown with the shortest failing plan found, as JSON.
 `;
 
 const { values, positionals } = optionsOf(usage, {
-  hours: 100,
+  hours: 0,
   seed: 1,
   only: '',
   plans: '',
@@ -37,6 +37,8 @@ const { values, positionals } = optionsOf(usage, {
   'without-screen': false,
   development: false,
 });
+
+const usualHours = 100;
 
 const began = process.hrtime.bigint();
 const time = new VirtualTime();
@@ -71,7 +73,7 @@ async function makeTemplate(): Promise<Template> {
   await time.during(local.start(), callMs);
   const { benchId } = await time.during(fillWorld(callerOf({ baseUrl: local.baseUrl, apiKey }, callMs)), 10 * callMs);
   await time.during(local.stop(), callMs);
-  return { folder: local.folder, benchId };
+  return { folder: local.folder, benchId, isCounted: false };
 }
 const template = await makeTemplate();
 
@@ -156,8 +158,9 @@ async function simulate(): Promise<number> {
     say(`seed ${seed}: ${hasFailed ? 'failed' : 'ok'}`);
     note(hasFailed);
   }
-  const isGiven = Boolean(values.plans || values.watch || values.only);
-  for (let seed = values.seed; !isGiven && ms < values.hours * 3_600_000; seed += 1) note(await session(seed));
+  const isGiven = values.plans || values.watch || values.only || values.bugs;
+  const hours = values.hours || (isGiven ? 0 : usualHours);
+  for (let seed = values.seed; ms < hours * 3_600_000; seed += 1) note(await session(seed));
   for (const [what, count] of [...counts].sort()) say(`${what.padEnd(28)}${count}`);
   const seconds = (Number(process.hrtime.bigint() - began) / 1e9).toFixed(1);
   const { user, system } = process.cpuUsage();
@@ -167,4 +170,4 @@ async function simulate(): Promise<number> {
   return failed;
 }
 
-process.exit((values.bugs ? await findBugs() : await simulate()) > 0 ? 1 : 0);
+process.exit((await simulate()) + (values.bugs ? await findBugs() : 0) > 0 ? 1 : 0);
