@@ -160,34 +160,45 @@ export function isSlow(source: string, flags: string): boolean {
   const characters = distinct(sets);
   /** The state before a match: the search may start again after each character. */
   const searching = state();
-  const next = (from: State, before: number, character: number): State[] => [
+  const after = (from: State, before: number, character: number): State[] => [
     ...(from === searching ? [searching] : []),
     ...[...reached(from === searching ? start : from, before)].flatMap(({ reads }) =>
       reads?.characters.has(character) ? reads.to : [],
     ),
   ];
+  /** The states after a character, by the places of both characters in `characters`. Each is asked for many times. */
+  const known = new Map<State, State[][]>();
+  const next = (from: State, before: number, character: number): State[] => {
+    const ofState = known.get(from) ?? [];
+    known.set(from, ofState);
+    ofState[before * characters.length + character] ??= after(
+      from,
+      characters[before] ?? 0,
+      characters[character] ?? 0,
+    );
+    return ofState[before * characters.length + character] ?? [];
+  };
+  const numbers = new Map([searching, ...read.keys()].map((each, number) => [each, number]));
   const open = new Set([...read.keys()].filter(each => !isMatch(each, ends)));
   /** Whether a word leads from `one` to itself and to `loop`, and from `loop` to itself. */
   const leads = (one: State, loop: State): boolean => {
-    const places = characters
-      .filter(each => read.get(loop)?.has(each))
+    const places = [...characters.keys()]
+      .filter(before => read.get(loop)?.has(characters[before] ?? 0))
       .map(before => ({ states: [one, one, loop] as const, before }));
-    const seen = new Set<string>();
-    const numbers = new Map<State, number>();
-    const numberOf = (each: State): number => {
-      const number = numbers.get(each) ?? numbers.size;
-      numbers.set(each, number);
-      return number;
-    };
+    const seen = new Set<number>();
     for (const { states, before } of places) {
-      for (const character of characters) {
+      for (const character of characters.keys()) {
         const [a, b, c] = states.map(each => next(each, before, character));
         for (const first of a ?? []) {
           for (const second of b ?? []) {
             for (const third of c ?? []) {
               if (first === one && second === loop && third === loop) return true;
-              const key = [first, second, third].map(numberOf).concat(character).join();
-              if (!open.has(third) || seen.has(key)) continue;
+              if (!open.has(third)) continue;
+              const key = [first, second, third].reduce(
+                (sum, each) => sum * numbers.size + (numbers.get(each) ?? 0),
+                character,
+              );
+              if (seen.has(key)) continue;
               seen.add(key);
               places.push({ states: [first, second, third], before: character });
             }
