@@ -1,5 +1,5 @@
 /**
- * Two checks of `src` by its syntax and types.
+ * Three checks of `src` by its syntax and types.
  *
  * Lookups in plain objects by a name known only at run time: it may come over the wire and be `__proto__` or
  * `constructor`, which every object inherits; a `Map`, or `own` of `src/base/own-property.ts`, finds only its own
@@ -9,16 +9,22 @@
  * Literal regular expressions that may take quadratic time on a text, which may come over the wire; constructed ones need
  * a test. To fix one, begin a run at its first character, `/(?<!x)x+$/`; keep the start out of the loop, `/<[^<>]*>/`;
  * bound it, `/<.{0,200}>/`; or leave out a `$` that always holds. `trimEnd` of `src/base/trim.ts` replaces `/x+$/`.
+ *
+ * Calls with one argument per item of a list. A call takes about 100,000 arguments, and lists that came over the wire may
+ * be longer: use `pushAll`, `maxOf` or `minOf` of `src/base/many.ts`.
  */
 import { relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Node, SyntaxKind } from 'typescript/unstable/ast';
+import { type Node, type SourceFile, SyntaxKind } from 'typescript/unstable/ast';
 import {
   isBinaryExpression,
   isBindingElement,
+  isCallExpression,
   isComputedPropertyName,
   isElementAccessExpression,
+  isPropertyAccessExpression,
   isRegularExpressionLiteral,
+  isSpreadElement,
 } from 'typescript/unstable/ast/is';
 import { API, type Type, TypeFlags } from 'typescript/unstable/sync';
 import { isSlow } from './slow-expressions.ts';
@@ -48,15 +54,28 @@ function nameIn(node: Node): Node | undefined {
   return node.propertyName.expression;
 }
 
+const takesMany = /^(?:push|unshift|splice|concat|fromCharCode|fromCodePoint)$/;
+const takesNumbers = /^Math\.(?:max|min|hypot)$/;
+
+/** Whether a call may have as many arguments as a list has items. */
+function hasManyArguments(node: Node, file: SourceFile): boolean {
+  if (!isCallExpression(node) || !node.arguments.some(isSpreadElement)) return false;
+  const { expression } = node;
+  if (!isPropertyAccessExpression(expression)) return false;
+  return takesMany.test(expression.name.text) || takesNumbers.test(expression.getText(file));
+}
+
 let expressions = 0;
 
-/** The error of a node, if any; `text` is its source. */
-function errorOf(node: Node, text: () => string, path: string): string | undefined {
+/** The error of a node of a file, if any. */
+function errorOf(node: Node, file: SourceFile, path: string): string | undefined {
   if (isRegularExpressionLiteral(node)) {
     expressions += 1;
-    const end = text().lastIndexOf('/');
-    return isSlow(text().slice(1, end), text().slice(end + 1)) ? 'may take quadratic time' : undefined;
+    const text = node.getText(file);
+    const end = text.lastIndexOf('/');
+    return isSlow(text.slice(1, end), text.slice(end + 1)) ? 'may take quadratic time' : undefined;
   }
+  if (hasManyArguments(node, file)) return 'fails for a long list';
   const name = path === allowed ? undefined : nameIn(node);
   return name && isAnyString(checker.getTypeAtLocation(name)) ? 'use own() or a Map' : undefined;
 }
@@ -69,7 +88,7 @@ for (const fileName of program.getSourceFileNames()) {
   if (!file) continue;
   files += 1;
   const visit = (node: Node): void => {
-    const error = errorOf(node, () => node.getText(file), path);
+    const error = errorOf(node, file, path);
     const line = (): number => file.text.slice(0, node.getStart(file)).split('\n').length;
     if (error) errors.push(`${path}:${line()}: ${node.getText(file)}: ${error}; see tools/check-source.ts`);
     node.forEachChild(visit);
