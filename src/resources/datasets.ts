@@ -14,7 +14,6 @@ const datasetColumns: readonly Column<Dataset>[] = [
     title: 'DATASET',
     field: 'dataset_name',
     width: { min: 14, max: 60, grow: 2 },
-    cutAt: 'start',
     // Trajectories and commands use this name. The title is only a description.
     value: row => row.dataset_name ?? row.display_name ?? row.dataset_id,
   },
