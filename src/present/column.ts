@@ -310,6 +310,8 @@ function sizeOf<Row>(
     named: isFirst ? Math.max(range.min, Math.min(shortName, text)) : range.min,
     /** The minimum width that an optional column must leave for this one. */
     comfortable: Math.max(text, Math.min(range.max, Math.ceil(range.min * 1.5))),
+    /** The width of the widest text, even beyond a range, unless the user chose the width. */
+    whole: preference.wider || typeof column.width === 'number' ? range.max : Math.max(range.max, longest),
     isBlank: longest === 0,
     isEmpty: longest === 0 && rows.length > 0,
     hasEnding: rows.some(row => column.ending?.(row)),
@@ -398,6 +400,7 @@ function withWidths<Row>(shown: SizedColumns<Row>, room: number): readonly Given
   const short = new Set(given.filter(({ column, text, width }) => column.shortText !== undefined && width < text));
   for (const each of short) each.width = Math.min(each.width, each.short);
   shareSpareCells(given, room, each => (short.has(each) ? each.short : each.text));
+  shareSpareCells(given, room, ({ text, max, whole }) => (text === max ? whole : text));
   shareSpareCells(given, room, ({ max }) => max);
   return given;
 }

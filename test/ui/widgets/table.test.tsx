@@ -185,6 +185,15 @@ describe('fitColumns with rows', () => {
     ]);
   });
 
+  it('cuts no name while there is room, even one beyond its width, unless the user chose the width', () => {
+    const long = [row('m'.repeat(45), 'n'.repeat(20))];
+    const widthsIn = (room: number, choice = {}) =>
+      fitColumns(optional.slice(0, 2), room, choice, long).map(({ width }) => width);
+    expect(widthsIn(120)).toEqual([60, 45]);
+    expect(widthsIn(60)).toEqual([20, 38]);
+    expect(widthsIn(120, { model: { wider: -4 } })).toEqual([60, 26]);
+  });
+
   it('shows no column without a text in any row, unless chosen', () => {
     const long = { id: 'r', name: 'a name of twenty-one', mean: undefined };
     const ids = (rows: readonly Run[]) =>
