@@ -64,12 +64,14 @@ const placesOf = (part: Fields): readonly Fields[] => [
   ...holders.map(field => own(part, field)).filter(isRecord),
 ];
 
-/** The base64 string of an image in a message part; undefined if the part has only an address, or no image. */
+/** Whether an image is only an address. In base64, there is no colon. */
+export const isAddress = (content: string): boolean => /^[a-z][a-z\d+.-]*:\/\//i.test(content);
+
+/** The base64 string of an image in a message part, or its address; undefined if the part has no image. */
 export function imageIn(part: Fields): string | undefined {
   if (!String(part['type']).includes('image')) return undefined;
   const content = textIn(placesOf(part), contents);
-  if (content === undefined || /^[a-z]+:\/\//i.test(content)) return undefined;
-  return content.slice(dataUrl.exec(content)?.[0].length ?? 0);
+  return content?.slice(dataUrl.exec(content)?.[0].length ?? 0);
 }
 
 /**
@@ -92,7 +94,7 @@ export function describeAttachment(part: Fields): string | undefined {
           .split(' ')
           .at(-1)}`;
   if (head) return `${label}${format} ${sizeOf(content.length - head[0].length)}`;
-  if (/^[a-z]+:\/\//i.test(content)) return `${label} ${truncate(sanitiseLine(content), longestAddress)}`;
+  if (isAddress(content)) return `${label} ${truncate(sanitiseLine(content), longestAddress)}`;
   const isId = textIn(places, ['file_id']) === content;
   return isId ? `${label} ${sanitiseLine(content)}` : `${label}${format} ${sizeOf(content.length)}`;
 }

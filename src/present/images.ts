@@ -1,5 +1,6 @@
 /** The images in a trajectory. Pure. */
 import type { Trajectory } from '../contract/trajectories.ts';
+import { isAddress } from './attachments.ts';
 import { partsOf } from './transcript-parts.ts';
 
 export interface Image {
@@ -35,6 +36,7 @@ export function imagesIn({ steps }: Pick<Trajectory, 'steps'>): readonly Message
   return messages.flatMap((message, index) =>
     partsOf(message)
       .flatMap(part => (part.kind === 'attachment' ? (part.image ?? []) : part.kind === 'response' ? part.images : []))
+      .filter(image => !isAddress(image))
       .map(base64 => ({ message: index + 1, base64 })),
   );
 }

@@ -22,13 +22,13 @@ export interface ToolResponse {
   readonly name: string | undefined;
   readonly isError: boolean;
   readonly text: string;
-  /** The base64 strings of its images. */
+  /** The base64 strings or addresses of its images. */
   readonly images: readonly string[];
 }
 
 export type MessagePart =
   | { readonly kind: 'reasoning' | 'text' | 'refusal' | 'json'; readonly text: string }
-  /** `image` is an image's base64 string. */
+  /** `image` is an image's base64 string or address. */
   | { readonly kind: 'attachment'; readonly text: string; readonly image: string | undefined }
   | ToolCall
   | ToolResponse;

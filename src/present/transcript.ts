@@ -81,8 +81,8 @@ export interface Transcript {
   readonly messages: readonly number[];
   /** Positions of the steps whose reward is not 0. */
   readonly rewards: readonly number[];
-  /** The images that can be opened, as base64 strings. */
-  readonly images: readonly { readonly place: number; readonly base64: string }[];
+  /** The images that can be opened: their base64 strings or addresses. */
+  readonly images: readonly { readonly place: number; readonly content: string }[];
   /** Positions of errors. */
   readonly errors: readonly number[];
   /** Counts of the hidden text. */
@@ -132,7 +132,7 @@ class Writer {
   readonly steps: number[] = [];
   readonly messages: number[] = [];
   readonly rewards: number[] = [];
-  readonly images: { readonly place: number; readonly base64: string }[] = [];
+  readonly images: { readonly place: number; readonly content: string }[] = [];
   readonly errors: number[] = [];
   /** The latest call with each id. */
   readonly calls = new Map<string, MadeCall>();
@@ -204,8 +204,8 @@ class Writer {
   }
 
   /** Records that the next text describes an image. */
-  markImage(base64: string): void {
-    this.images.push({ place: this.#place, base64 });
+  markImage(content: string): void {
+    this.images.push({ place: this.#place, content });
   }
 
   /** Writes text from the wire under a heading that is already safe. */

@@ -7,10 +7,14 @@ import { join } from 'node:path';
 import { useCallback } from 'react';
 import { capitalised } from '../../../base/capitalised.ts';
 import { errorMessage } from '../../../base/errors.ts';
+import { isAddress } from '../../../present/attachments.ts';
 import { decodeImage, type Image } from '../../../present/images.ts';
 import { sizeOf } from '../../../text/data-urls.ts';
+import { sanitiseLine } from '../../../text/sanitise.ts';
 import type { Environment } from '../../../text/terminal.ts';
 import { useShell } from '../../app/shell-context.tsx';
+import { useCopy } from '../../app/use-copy.ts';
+import { ChoiceWindow } from '../../windows/choice-window.tsx';
 import { ImageWindow } from './image-window.tsx';
 import { problemWith } from './terminal-image.ts';
 
@@ -50,7 +54,8 @@ function start(viewer: string, path: string): Promise<void> {
 }
 
 export interface FoundImage {
-  readonly base64: string;
+  /** Its base64 string or its address. */
+  readonly content: string;
   /** The number of its message, from 1. */
   readonly message: number;
   /** Its number among the trajectory's images, from 1. */
@@ -58,22 +63,67 @@ export interface FoundImage {
   readonly of: number;
 }
 
+interface AddressWindowProps {
+  readonly named: string;
+  readonly address: string;
+  readonly onOpen: (viewer: string) => void;
+  readonly onClose: () => void;
+}
+
 /**
- * Returns a function that shows an image on the terminal. If the terminal cannot, it opens the system's viewer or, if
+ * Asks what to do with an image that is only an address. Opening it sends a request that a model may have thought up,
+ * so benchtop never does that by itself.
+ */
+function AddressWindow({ named, address, onOpen, onClose }: AddressWindowProps) {
+  const copy = useCopy();
+  const viewer = isWebAddress(address) ? viewerOf(process.platform, process.env) : undefined;
+  return (
+    <ChoiceWindow
+      title={`${capitalised(named)} is only an address`}
+      about={sanitiseLine(address)}
+      choices={[
+        { key: 'no', label: 'Do nothing', value: () => {} },
+        { key: 'copy', label: 'Copy the address', value: () => copy(address, 'the address') },
+        ...(viewer === undefined
+          ? []
+          : [{ key: 'open', label: `Open the address with ${viewer}`, value: () => onOpen(viewer) }]),
+      ]}
+      onChoose={act => act()}
+      onClose={onClose}
+    />
+  );
+}
+
+/** A viewer might run a program for other addresses. */
+const isWebAddress = (address: string): boolean => URL.canParse(address) && /^https?:$/.test(new URL(address).protocol);
+
+/**
+ * Returns a function that shows an image on the terminal, or asks about an image that is only an address. If the terminal cannot, it opens the system's viewer or, if
  * there is none, shows the file's path.
  */
 export function useOpenImage(): (found: FoundImage) => Promise<void> {
   const { toast, showOverlay, terminal } = useShell();
   const { images } = terminal;
   return useCallback(
-    async ({ base64, message, number, of }) => {
+    async ({ content, message, number, of }) => {
       const named = of === 1 ? 'the image' : `image ${number} of ${of}`;
+      const open = async (viewer: string, path: string): Promise<void> => {
+        await start(viewer, path);
+        toast({ kind: 'info', text: `Opened ${named} with ${viewer}` });
+      };
+      const say = (error: unknown): void =>
+        toast({ kind: 'warning', text: `${capitalised(named)} could not be opened: ${errorMessage(error)}` });
+      if (isAddress(content)) {
+        const onOpen = (viewer: string): void => void open(viewer, new URL(content).href).catch(say);
+        showOverlay('image', onClose => <AddressWindow {...{ named, onOpen, onClose }} address={content} />);
+        return;
+      }
       try {
-        const image = readImage(base64);
+        const image = readImage(content);
         const problem = images && problemWith(image, images.display);
         if (images && problem === undefined) {
           const which = of === 1 ? '' : `, ${number} of ${of}`;
-          const words = `image ${image.format} ${sizeOf(base64.length)} in message ${message}${which}`;
+          const words = `image ${image.format} ${sizeOf(content.length)} in message ${message}${which}`;
           showOverlay('image', close => <ImageWindow {...{ image, words }} terminal={images} onClose={close} />);
           return;
         }
@@ -87,10 +137,9 @@ export function useOpenImage(): (found: FoundImage) => Promise<void> {
           });
           return;
         }
-        await start(viewer, path);
-        toast({ kind: 'info', text: `Opened ${named} with ${viewer}` });
+        await open(viewer, path);
       } catch (error) {
-        toast({ kind: 'warning', text: `${capitalised(named)} could not be opened: ${errorMessage(error)}` });
+        say(error);
       }
     },
     [toast, showOverlay, images],

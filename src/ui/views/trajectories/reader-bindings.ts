@@ -125,7 +125,7 @@ function imageOf({ images, messages }: Transcript, index: number): FoundImage | 
   const { [index]: image } = images;
   if (!image) return undefined;
   const message = 1 + lastAt(messages.length, each => messages[each] ?? 0, image.place);
-  return { base64: image.base64, message, number: index + 1, of: images.length };
+  return { content: image.content, message, number: index + 1, of: images.length };
 }
 
 /** The heading of the message or step at a position; at a step's title, the heading of its first message. */

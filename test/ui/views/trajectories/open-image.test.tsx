@@ -1,7 +1,8 @@
 /** Images of a message, opened with a key. */
-import { readFileSync, rmSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { afterEach, expect, it, vi } from 'vitest';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import type { ImageTerminal } from '../../../../src/ui/app/terminal-port.ts';
 import { readImage, viewerOf, writeImage } from '../../../../src/ui/views/trajectories/open-image.tsx';
 import { TrajectoryView } from '../../../../src/ui/views/trajectories/trajectory.tsx';
@@ -31,7 +32,12 @@ it('writes an image recognised by its first bytes, whatever its name, for the us
 });
 
 /** Opens a trajectory whose second message has an image, in a terminal without a desktop. */
-async function opened(part: object, images?: ImageTerminal, more: readonly object[] = []): Promise<Stage> {
+async function opened(
+  part: object,
+  images?: ImageTerminal,
+  more: readonly object[] = [],
+  others: Partial<typeof noTerminal> = {},
+): Promise<Stage> {
   for (const name of ['DISPLAY', 'WAYLAND_DISPLAY']) vi.stubEnv(name, '');
   vi.stubEnv('SSH_CONNECTION', '1');
   const messages = [
@@ -42,7 +48,7 @@ async function opened(part: object, images?: ImageTerminal, more: readonly objec
   const service = fakeService({
     getTrajectory: () => ({ trajectory_id: 't', status: 'completed', steps: [{ messages }] }),
   });
-  const terminal = { ...noTerminal, ...(images && { images }) };
+  const terminal = { ...noTerminal, ...(images && { images }), ...others };
   const stage = openViewOnStage(TrajectoryView, { service: async () => service, terminal, columns: 160 });
   await stage.waitFor('[image ');
   return stage;
@@ -130,4 +136,50 @@ it.each([
   await stage.press('V');
   await stage.waitFor(problem);
   expect(named(stage.text()).equals(bytes)).toBe(true);
+});
+
+const addressed = { type: 'image_url', image_url: { url: 'https://img.example/a.png?from=model' } };
+
+it('only asks about an image that is an address, which may be copied (issue 18)', async () => {
+  const written: string[] = [];
+  const stage = await opened(addressed, { display: 'kitty', cover: () => expect.unreachable() }, [], {
+    writeRaw: text => written.push(text),
+  });
+  await stage.resize(60, 15);
+  await stage.press('V');
+  await stage.waitFor('The image is only an address');
+  expect(stage.text()).toContain('https://img.example/a.png?from=model');
+  // There is no desktop here.
+  expect(stage.text()).not.toContain('Open the address');
+  await stage.press('enter');
+  await stage.waitFor(text => !text.includes('only an address'));
+  expect(written).toEqual([]);
+  await stage.press('V');
+  await stage.waitFor('only an address');
+  await stage.press('down', 'enter');
+  await stage.waitFor('Sent to the clipboard: the address');
+  expect(Buffer.from(/;c;(.*?)[\u0007\u001b]/.exec(written[0] ?? '')?.[1] ?? '', 'base64').toString()).toBe(
+    'https://img.example/a.png?from=model',
+  );
+});
+
+it('opens a web address with the viewer of the desktop if the user says so, and no other address', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'viewer-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const viewer = viewerOf(process.platform, { DISPLAY: ':0' }) ?? '';
+  writeFileSync(join(folder, viewer), '#!/bin/sh\nprintf %s "$*" > "$0.said"\n', { mode: 0o755 });
+  const file = { type: 'image', source: { type: 'url', url: 'file:///etc/hosts' } };
+  const stage = await opened(addressed, undefined, [{ role: 'user', content: [file] }]);
+  vi.stubEnv('DISPLAY', ':0');
+  vi.stubEnv('SSH_CONNECTION', '');
+  vi.stubEnv('PATH', `${folder}:${process.env['PATH']}`);
+  await stage.press('V');
+  await stage.waitFor(`Open the address with ${viewer}`);
+  await stage.press('down', 'down', 'enter');
+  await stage.waitFor('Opened image 1 of 2 with');
+  await stage.waitFor(() => existsSync(join(folder, `${viewer}.said`)));
+  await stage.press('V');
+  await stage.waitFor('Image 2 of 2 is only an address');
+  expect(stage.text()).toContain('file:///etc/hosts');
+  expect(stage.text()).not.toContain('Open the address');
 });
