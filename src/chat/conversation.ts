@@ -44,6 +44,8 @@ export interface Turn extends AnswerExtras {
   /** Why the answer is incomplete. Plain data, because conversations are saved to disk. */
   readonly error?: { readonly message: string; readonly requestId?: string | undefined } | undefined;
   readonly cancelled?: boolean | undefined;
+  /** Whether it is an answer from a prompt, not from a model. */
+  readonly isExample?: boolean | undefined;
 }
 
 export interface Conversation {
@@ -138,7 +140,12 @@ export const answeringModel = ({ answeredBy, stats }: Turn): string | undefined 
 /** Whether an answer was stopped or interrupted, or has not ended. */
 export const isIncomplete = (turn: Turn | undefined): boolean =>
   turn?.role === 'assistant' &&
+  !turn.isExample &&
   (turn.error !== undefined || turn.cancelled === true || turn.stats?.totalMs === undefined);
+
+/** The name above an answer. */
+export const answererName = ({ stats, isExample }: Turn): string =>
+  isExample ? 'assistant, in the prompt' : (stats?.model ?? 'assistant');
 
 /** A turn's text, or else its refusal. */
 export const turnText = ({ content, refusal = '' }: Turn): string => content || refusal;

@@ -173,7 +173,8 @@ export function trajectoriesOf(chat: Chat, taskId: string): readonly StoredConve
     ...(isPair ? [{ requested: secondModel, ownTurns: secondTurns, side: 'right' as const }] : []),
   ];
   const halves = sides.flatMap(half => {
-    const isOwn = ({ stats }: Turn): boolean => half.side === 'left' || stats?.model === half.requested;
+    const isOwn = ({ stats, isExample }: Turn): boolean =>
+      !isExample && (half.side === 'left' || stats?.model === half.requested);
     const last = half.ownTurns.findLast(turn => isStored(turn) && isOwn(turn));
     return last ? [{ ...half, last, answerer: answeringModel(last) ?? half.requested }] : [];
   });

@@ -72,9 +72,10 @@ export class ChatSession {
     this.#begin(settings);
   }
 
-  /** Sends the last question again. */
+  /** Sends the last question again, unless the last answer is an example. */
   regenerate(settings: ChatSettings): void {
-    if (this.#conversation.answering || this.#conversation.turns.length === 0) return;
+    const { answering, turns } = this.#conversation;
+    if (answering || turns.length === 0 || turns.at(-1)?.isExample) return;
     this.#dispatch({ kind: 'ask-again', ...messageOptions(settings) });
     this.#begin(settings);
   }

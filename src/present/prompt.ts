@@ -6,12 +6,14 @@ import { type MessagePart, partsOf } from './transcript-parts.ts';
 interface Prompt {
   /** The system messages. */
   readonly system: string;
-  /** The user messages, in order; never empty. */
-  readonly questions: readonly [string, ...string[]];
+  /** The messages before the last question: earlier ones, and answers as examples. */
+  readonly turns: readonly { readonly role: 'user' | 'assistant'; readonly content: string }[];
+  /** The user's last message. */
+  readonly question: string;
   /** Parts of these messages that are not text: `image png 288 KB`. */
   readonly leftOut: readonly string[];
-  /** Whether it contains answers as examples. */
-  readonly hasExamples: boolean;
+  /** Whether it ends with the beginning of the answer. */
+  readonly isBegun: boolean;
 }
 
 /** The roles of messages that give instructions. */
@@ -36,18 +38,21 @@ function otherThanText(part: MessagePart): string | undefined {
 /** The prompt; undefined if there is no user message before the first answer. */
 export function promptOf(trajectory: Pick<Trajectory, 'steps'>): Prompt | undefined {
   const sent = messagesBeforeAnswer(trajectory).map(message => ({ role: message.role ?? '', parts: partsOf(message) }));
-  const textsOf = (isWanted: (role: string) => boolean): string[] =>
-    sent
-      .filter(({ role }) => isWanted(role))
-      .map(({ parts }) => parts.map(part => (otherThanText(part) ? '' : part.text)).join(''))
-      .filter(text => text !== '');
-  const [question, ...others] = textsOf(role => role === 'user');
+  const texts = sent
+    .map(({ role, parts }) => ({ role, content: parts.map(part => (otherThanText(part) ? '' : part.text)).join('') }))
+    .filter(({ content }) => content !== '');
+  const turns = texts.flatMap(({ role, content }) =>
+    role === 'user' || role === 'assistant' ? [{ role, content } as const] : [],
+  );
+  const last = turns.findLastIndex(({ role }) => role === 'user');
+  const question = turns[last]?.content;
   if (question === undefined) return undefined;
   const leftOut = sent.flatMap(({ parts }) => parts.flatMap(part => otherThanText(part) ?? []));
   return {
-    system: textsOf(role => systemRoles.has(role)).join('\n\n'),
-    questions: [question, ...others],
+    system: texts.flatMap(({ role, content }) => (systemRoles.has(role) ? [content] : [])).join('\n\n'),
+    turns: turns.slice(0, last),
+    question,
     leftOut,
-    hasExamples: sent.some(({ role }) => role === 'assistant'),
+    isBegun: last < turns.length - 1,
   };
 }

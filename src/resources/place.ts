@@ -118,8 +118,10 @@ export interface ChatPrompt {
   readonly trajectory: string;
   readonly task?: string;
   readonly system: string;
-  /** The user's messages; the last one has not been sent yet. */
-  readonly questions: readonly string[];
+  /** The messages before the question, which may be answers as examples. */
+  readonly turns: readonly { readonly role: 'user' | 'assistant'; readonly content: string }[];
+  /** The user's last message, which has not been sent yet. */
+  readonly question: string;
   readonly second?: string;
   /** A training run whose checkpoints can take turns answering. */
   readonly training?: string;
@@ -189,7 +191,8 @@ const ignoredFields: ReadonlySet<string> = new Set([
   'twin',
   'graded',
   'system',
-  'questions',
+  'turns',
+  'question',
   'words',
 ]);
 

@@ -331,3 +331,11 @@ describe('a saved conversation', () => {
     });
   });
 });
+
+it('stores no answer of a prompt as that of a model', () => {
+  const turns = [
+    { role: 'user', content: 'milk?', reasoning: '' },
+    { role: 'assistant', content: 'Milk is white.', reasoning: '', isExample: true },
+  ] as const;
+  expect(trajectoriesOf({ id: 'a', settings: { model: 'm', system: '' }, turns }, '')).toEqual([]);
+});

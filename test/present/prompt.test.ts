@@ -18,9 +18,10 @@ it('is everything sent before the first answer', () => {
   );
   expect(promptOf(steps)).toEqual({
     system: 'be brief\n\nin English',
-    questions: ['tea?', 'or milk?'],
+    turns: [{ role: 'user', content: 'tea?' }],
+    question: 'or milk?',
     leftOut: [],
-    hasExamples: false,
+    isBegun: false,
   });
 });
 
@@ -29,9 +30,10 @@ it('may have its messages in several steps, and no system message', () => {
     promptOf({ steps: [...trajectoryOf(['user', 'tea?']).steps, ...trajectoryOf(['assistant', 'a']).steps] }),
   ).toEqual({
     system: '',
-    questions: ['tea?'],
+    turns: [],
+    question: 'tea?',
     leftOut: [],
-    hasExamples: false,
+    isBegun: false,
   });
 });
 
@@ -44,9 +46,10 @@ it('names what is not text', () => {
     ),
   ).toEqual({
     system: '',
-    questions: ['what is this?'],
+    turns: [],
+    question: 'what is this?',
     leftOut: [expect.stringContaining('png'), 'tool call'],
-    hasExamples: false,
+    isBegun: false,
   });
   expect(promptOf(trajectoryOf(['user', [image]]))).toBeUndefined();
 });
@@ -62,7 +65,7 @@ it('is undefined without a user message before the answer', () => {
     expect(promptOf(each)).toBeUndefined();
 });
 
-it('ends before the first sampled answer, and says that it contains other answers as examples (attack34 A3)', () => {
+it('ends before the first sampled answer, and has other answers as examples (attack34 A3)', () => {
   const [asked, example, question] = [
     ['user', 'cats?'],
     ['assistant', 'Cats sleep.'],
@@ -72,7 +75,14 @@ it('ends before the first sampled answer, and says that it contains other answer
   for (const sampled of [{ completion_tokens: 2 }, { finish_reason: 'stop' }]) {
     const answer = { role: 'assistant', content: 'Dogs bark.', ...sampled };
     const trajectory = { steps: [{ messages: [...(steps[0]?.messages ?? []), answer] }] };
-    expect(promptOf(trajectory)).toMatchObject({ questions: ['cats?', 'dogs?'], hasExamples: true });
+    expect(promptOf(trajectory)).toMatchObject({
+      turns: [
+        { role: 'user', content: 'cats?' },
+        { role: 'assistant', content: 'Cats sleep.' },
+      ],
+      question: 'dogs?',
+      isBegun: false,
+    });
     expect(questionOf(trajectory)).toBe('cats?\nCats sleep.\ndogs?');
     expect(textsOf(trajectory)).toEqual({ question: 'dogs?', answer: 'Dogs bark.' });
   }
@@ -81,12 +91,15 @@ it('ends before the first sampled answer, and says that it contains other answer
   const agent = [{ role: 'user', content: 'cats?' }, call, { role: 'tool', content: 'none' }];
   const last = { role: 'assistant', content: 'None.', finish_reason: 'stop' };
   expect(promptOf({ steps: [{ messages: [...agent, last] }] })).toMatchObject({
-    questions: ['cats?'],
-    hasExamples: false,
+    question: 'cats?',
+    turns: [],
   });
   // The first answer of a conversation in several steps.
   const later = { messages: [{ role: 'assistant', content: 'Dogs bark.', finish_reason: 'stop' }] };
   expect(
     promptOf({ steps: [...trajectoryOf(asked, example).steps, ...trajectoryOf(question).steps, later] }),
-  ).toMatchObject({ questions: ['cats?'], hasExamples: false });
+  ).toMatchObject({ question: 'cats?', turns: [] });
+  // An answer that the prompt begins.
+  const begun = [...(trajectoryOf(asked, ['assistant', 'Cats']).steps[0]?.messages ?? []), last];
+  expect(promptOf({ steps: [{ messages: begun }] })).toMatchObject({ question: 'cats?', isBegun: true });
 });

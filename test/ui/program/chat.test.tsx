@@ -24,12 +24,17 @@ const small: Place = { view: 'chat', model: 'acme/small' };
 type Opened = Screen & { readonly workbench: Workbench };
 
 /** Opens a view on a server; closes with the test. */
-function openAt(url: string, start = small, options: Partial<WorkbenchOptions> = {}): Opened {
+function openAt(
+  url: string,
+  start = small,
+  options: Partial<WorkbenchOptions> = {},
+  size = { columns: 120, rows: 30 },
+): Opened {
   const { service } = serviceAt(url, { clock: systemClock });
   const workbench = newWorkbench({ service: async () => service, gate: service.gate, ...options });
   const screen = openScreen(
     <Program workbench={workbench} theme={createTheme()} registry={registry} terminal={noTerminal} start={start} />,
-    { columns: 120, rows: 30 },
+    size,
   );
   onTestFinished(() => {
     screen.close();
@@ -293,7 +298,11 @@ it('keeps the text so far of an answer when a new conversation starts (A4)', asy
 });
 
 /** A service with a training run of three checkpoints; the first and the last may be deployed. */
-function trainedServer(isDeployed: boolean, { system, question } = { system: 'be brief', question: 'tea?' }) {
+function trainedServer(
+  isDeployed: boolean,
+  { system, question } = { system: 'be brief', question: 'tea?' },
+  examples: readonly object[] = [],
+) {
   const base_model_slug = 'acme/small';
   const trajectory = {
     ...{
@@ -309,6 +318,7 @@ function trainedServer(isDeployed: boolean, { system, question } = { system: 'be
         step_index: 0,
         messages: [
           { role: 'system', content: system },
+          ...examples,
           {
             role: 'user',
             content: [
@@ -316,7 +326,7 @@ function trainedServer(isDeployed: boolean, { system, question } = { system: 'be
               { type: 'image_url', image_url: { url: 'data:image/png;base64,aaaa' } },
             ],
           },
-          { role: 'assistant', content: 'no' },
+          { role: 'assistant', content: 'no', finish_reason: 'stop' },
         ],
       },
     ],
@@ -417,6 +427,36 @@ it('sends the prompt of a rollout unchanged, until its text is edited, and then 
     'Rule one:\n    - be brief\n\nRule two: end. \n!',
     'def f():\n    return 1\nzerowidth abc red end  \n.',
   ]);
+});
+
+it.each([
+  [60, 15],
+  [80, 24],
+  [120, 40],
+])('sends a prompt with its example answers: %i x %i', async (columns, rows) => {
+  const examples = [
+    { role: 'user', content: 'milk?' },
+    { role: 'assistant', content: 'Milk is white.' },
+  ];
+  const server = await trainedServer(true, undefined, examples);
+  const screen = openAt(server.url, reader, {}, { columns, rows });
+  await screen.waitFor('Milk is white.');
+  await screen.press('t');
+  await screen.waitFor('› tea?');
+  // What is said about the prompt follows its messages.
+  await screen.waitFor('earlier');
+  await screen.press('esc', 'g');
+  await screen.waitFor('assistant, in the prompt');
+  expect(screen.text()).not.toContain('incomplete');
+  // There is no answer of a model to generate again.
+  await screen.press('R');
+  await screen.press('i', 'enter');
+  await screen.waitFor('I am acme/small');
+  const asked = server.requests
+    .filter(({ url }) => url.includes('/chat/'))
+    .map(({ body }) => (JSON.parse(body) as { messages: unknown }).messages);
+  const sent = [{ role: 'system', content: 'be brief' }, ...examples, { role: 'user', content: 'tea?' }];
+  expect(asked).toEqual([sent, sent]);
 });
 
 it('says that no checkpoint is deployed, and shows the training rollouts of the task instead', async () => {

@@ -1,6 +1,6 @@
 /** A conversation as readable text, with both answers to each question. Pure. */
 import { describeAnswerer, describeCall, describeLeftOut } from '../../../chat/answer.ts';
-import { isIncomplete, systemsOf, type Turn, turnText } from '../../../chat/conversation.ts';
+import { answererName, isIncomplete, systemsOf, type Turn, turnText } from '../../../chat/conversation.ts';
 import { sanitise } from '../../../text/sanitise.ts';
 import { answerNote } from './conversation-lines.ts';
 import { describeCounts, verdictLabels } from './describe-choices.ts';
@@ -19,7 +19,7 @@ export function chatText({ settings, sides, choiceAt, compared, counts }: ReadCh
   const partOf = (turn: Turn | undefined, verdict: string | undefined): string[] =>
     turn
       ? [
-          `## ${turn.stats?.model ?? 'assistant'}`,
+          `## ${answererName(turn)}`,
           ...(turn.answeredBy === undefined ? [] : [describeAnswerer(turn.answeredBy)]),
           turn.content,
           ...(turn.refusal ? [`refusal: ${turn.refusal}`] : []),

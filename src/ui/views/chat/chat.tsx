@@ -86,9 +86,9 @@ function answerFacts(stats: AnswerStats | undefined): readonly Fact[] {
 }
 
 /** The conversation that puts a prompt to two models; its last question is the draft. */
-const startOf = ({ system, second, questions }: ChatPrompt): ChatStart => ({
+const startOf = ({ system, second, turns }: ChatPrompt): ChatStart => ({
   settings: { system, secondModel: second },
-  turns: questions.slice(0, -1).map(content => ({ role: 'user', content, reasoning: '' })),
+  turns: turns.map(turn => ({ ...turn, reasoning: '', ...(turn.role === 'assistant' && { isExample: true }) })),
 });
 
 /** The draft, kept while another view is on screen. @param text the first message, not yet sent */
@@ -155,7 +155,7 @@ export function ChatView({ place }: ViewProps<'chat'>) {
   const { rows: deployments } = useList(deploymentList, 'visible');
   const slugs = useSlugs(models.rows, deployments, pane.attention);
   const chat = useChat(place.model || models.rows[0]?.model_slug || '', prompt && startOf(prompt));
-  const [draft, dispatch] = useDraft(prompt?.questions.at(-1) ?? '');
+  const [draft, dispatch] = useDraft(prompt?.question ?? '');
   const checkpoints = useCheckpoints(prompt, chat, deployments);
   useUnfinished(textOf(draft.typed).trim() === '' ? undefined : 'The unsent message in the chat');
   const { sides } = chat;

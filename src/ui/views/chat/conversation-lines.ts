@@ -6,6 +6,7 @@ import { describeAnswerer, describeCall, describeLeftOut } from '../../../chat/a
 import type { Fork } from '../../../chat/branches.ts';
 import {
   type AnswerStats,
+  answererName,
   type ChatParameters,
   type Conversation,
   isIncomplete,
@@ -108,7 +109,7 @@ function markedLines(
 }
 
 function turnLines(turn: Turn, width: number, answering: boolean, theme: Theme): ConversationLine[] {
-  const name = turn.role === 'user' ? 'you' : sanitiseLine(turn.stats?.model ?? 'assistant');
+  const name = turn.role === 'user' ? 'you' : sanitiseLine(answererName(turn));
   const lines: ConversationLine[] = [{ kind: turn.role, text: name }];
   if (turn.answeredBy !== undefined) pushAll(lines, paragraph('answerer', describeAnswerer(turn.answeredBy), width));
   if (turn.reasoning !== '') pushAll(lines, reasoningLines(turn.reasoning, width, answering, theme));

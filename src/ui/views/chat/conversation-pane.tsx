@@ -133,7 +133,8 @@ export function ConversationPane(props: ConversationPaneProps) {
   const layout = useMemo(() => createConversationLayout(theme), [theme]);
   const heldBack = useHeldBack();
   const widths = widthsOf(width, sides.length);
-  const isNew = sides.every(({ conversation }) => conversation.turns.length === 0);
+  // A prompt's messages were not sent from here.
+  const isNew = sides.every(({ conversation }) => conversation.turns.every(({ stats }) => stats === undefined));
   const conversations = sides.map(({ conversation }) => conversation);
   // Laid out again with every piece of a streaming answer, but not when another part of the screen changes.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the conversations themselves, not their array
@@ -144,7 +145,7 @@ export function ConversationPane(props: ConversationPaneProps) {
   const opened = isNew ? sides.map(({ model }, index) => opening(model, widths[index] ?? 0)) : [];
   const openedRows = largestOf(opened, each => each.length);
   const lines: readonly Pick<ConversationRow, 'cells'>[] = isNew
-    ? Array.from({ length: openedRows }, (_, line) => ({ cells: opened.map(each => each[line]) }))
+    ? [...rows, ...Array.from({ length: openedRows }, (_, line) => ({ cells: opened.map(each => each[line]) }))]
     : rows;
   const between = ` ${glyphs.vertical} `;
   const textAt = (line: number): string => textOf(lines[line]?.cells ?? [], widths, between);

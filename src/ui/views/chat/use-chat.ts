@@ -159,7 +159,7 @@ function questionsTo(
     },
     again: () => {
       const incomplete = sides.filter(side => isIncomplete(lastOf(side)));
-      const asked = incomplete.length > 0 ? incomplete : sides;
+      const asked = (incomplete.length > 0 ? incomplete : sides).filter(side => !lastOf(side)?.isExample);
       if (asked.map(lastOf).some(turn => turn?.role === 'assistant' && turnText(turn) !== '')) keepBranch();
       for (const { session, settings } of asked) session.regenerate(settings);
     },

@@ -29,12 +29,12 @@ export function usePromptBinding(): (rollout: Rollout) => Binding {
         toast({ kind: 'warning', text: 'This rollout has no prompt: no user message comes before the first answer' });
         return;
       }
-      if (prompt.hasExamples) {
-        toast({ kind: 'warning', text: 'This prompt contains example answers, which a chat cannot send' });
+      if (prompt.isBegun) {
+        toast({ kind: 'warning', text: 'This prompt ends with the beginning of its answer, which a chat cannot send' });
         return;
       }
       const { base, checkpoint, training, words } = await answerersOf(trajectory, context);
-      const { leftOut, hasExamples: _, ...texts } = prompt;
+      const { leftOut, isBegun: _, ...texts } = prompt;
       const without =
         leftOut.length === 0 ? [] : [clean`Left out of the prompt, because it is not text: ${leftOut.join(', ')}.`];
       const [model, second] = base === undefined ? [checkpoint] : [base, checkpoint];
