@@ -8,8 +8,11 @@ export interface Tally {
   readonly size: number;
 }
 
+const emptyTally: Tally = { values: Float64Array.of(), counts: Float64Array.of(), size: 0 };
+
 /** Tallies finite values. */
 export function tallyOf(sample: readonly number[]): Tally {
+  if (sample.length === 0) return emptyTally;
   const sorted = Float64Array.from(sample).sort();
   const values = new Float64Array(sorted.length);
   const counts = new Float64Array(sorted.length);
@@ -26,7 +29,7 @@ export function tallyOf(sample: readonly number[]): Tally {
 
 /** `count` times the same value. */
 export const tallyOfSame = (value: number, count: number): Tally =>
-  count === 0 ? tallyOf([]) : { values: Float64Array.of(value), counts: Float64Array.of(count), size: count };
+  count === 0 ? emptyTally : { values: Float64Array.of(value), counts: Float64Array.of(count), size: count };
 
 /** Joins two samples. */
 export function joinTallies(one: Tally, other: Tally): Tally {

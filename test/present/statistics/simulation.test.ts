@@ -44,9 +44,11 @@ describe.each(shapes)('$name', shape => {
   });
 
   it('is covered at every look, whichever rollouts end first (V44)', () => {
+    // More looks find no more: with 160 and 12 of them, sound intervals miss as often, and so do those that ignore
+    // rollouts that have not ended, of which 17 and 27 of 40 shapes are caught.
     for (const [tasks, draws, looks] of [
-      [20, 80, 160],
-      [150, 24, 12],
+      [20, 80, 20],
+      [150, 24, 6],
     ] as const) {
       const always = lookAlways(shape, tasks, draws, looks, new Random(`${shape.name} always ${tasks}`));
       expect(isBroken(always.missed, always.draws, promises.missed), `missed at ${tasks}`).toBe(false);
