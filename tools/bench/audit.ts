@@ -2,7 +2,7 @@
  * Measures how often the audit detects a fault of a training run within a few steps, and how often it reports a
  * finding for a sound run. The runs are seeded, with the trainer and the models of the local service.
  */
-import { auditMeasured } from '../../src/present/about-audit.ts';
+import { auditMeasured } from '../../src/present/about.ts';
 import type { BenchOptions } from '../bench.ts';
 import { auditedRun, faultNames, faults, isNamed, namedWithin } from './audit-runs.ts';
 import { printTable } from './table.ts';
@@ -46,7 +46,7 @@ export async function benchAudit({ smoke }: BenchOptions): Promise<number> {
   const isOld = all !== auditMeasured.faulty || named !== auditMeasured.named || wrong !== auditMeasured.wrong;
   if (isOld && !smoke)
     process.stdout.write(
-      `The help is out of date (${auditMeasured.named} and ${auditMeasured.wrong}): update src/present/about-audit.ts\n`,
+      `The help is out of date (${auditMeasured.named} and ${auditMeasured.wrong}): update src/present/about.ts\n`,
     );
   const isMissed = named < all * goals.named || wrong > sound * goals.wrong || isOld;
   return isMissed && !smoke ? 1 : 0;

@@ -1,5 +1,5 @@
 /** Commands that read run results. */
-import { aboutAudit } from '../../present/about-audit.ts';
+import { aboutAudit } from '../../present/about.ts';
 import { aboutAgreement, aboutIntervals } from '../../present/statistics/about.ts';
 import { aboutPasses } from '../../present/statistics/pass-at-k.ts';
 import { jsonFlag, recordFlags, scoreFlag, screenFlags, serviceFlags } from './flags.ts';

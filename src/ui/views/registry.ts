@@ -1,9 +1,7 @@
 /** All of the program's views: each resource's list and record, and views of other content. */
 
 import type { ComponentType } from 'react';
-import { aboutAudit } from '../../present/about-audit.ts';
-import { aboutLengths } from '../../present/about-lengths.ts';
-import { aboutRewards } from '../../present/about-rewards.ts';
+import { aboutAudit, aboutLengths, aboutRewards } from '../../present/about.ts';
 import type { Command, CommandTable } from '../../present/command.ts';
 import { aboutAgreement, aboutIntervals } from '../../present/statistics/about.ts';
 import { aboutPasses } from '../../present/statistics/pass-at-k.ts';
