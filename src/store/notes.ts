@@ -145,13 +145,6 @@ export class NoteRecords {
     });
   }
 
-  /** False if it could not be saved. */
-  put(notes: readonly Note[]): boolean {
-    return this.#tables.atOnce(run => {
-      for (const note of notes) this.#replace(run, note);
-    });
-  }
-
   #replace(run: Run, { kind, id, message, author, flag, text, label, at, since }: Note): void {
     const { service } = this.#tables;
     // Also delete a note under another kind, which was guessed from the id.

@@ -14,7 +14,7 @@ it('shows the notes on its evaluations when a checkpoint goes live (out30 B8)', 
     { kind: 'run', id: 'evr_2', label: 'nn-10', record: { training_run_id: 'trn_1', step: 10 } },
   ]);
   const note = { kind: 'run', message: 0, author: 'me', flag: 'gamed', text: 'it counts', label: '', at: 1, since: 1 };
-  memory.notes.put(['evr_1', 'evr_2'].map(id => ({ ...note, id })));
+  memory.notes.merge(['evr_1', 'evr_2'].map(id => ({ ...note, id })));
   const context: QueryContext = { service: fakeService({}), memory, signal: new AbortController().signal };
   expect(await readAuditText({ training_run_id: 'trn_1', step: 5 }, context)).toBe(
     'Not audited: describe trn_1 --audit. Its evaluation nn-after: flagged gamed; it counts.',

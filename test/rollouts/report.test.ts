@@ -103,7 +103,7 @@ const note = { kind: 'trajectory', message: 0, author: 'me', flag: 'gamed', text
 
 it('prints flagged and noted trajectories of each compared run, each once (A9)', async () => {
   const { context, memory } = reading();
-  memory.notes.put([
+  memory.notes.merge([
     { ...note, id: 'traj_new_flipped_0', text: 'counts instead of answering' },
     { ...note, id: 'traj_old_even_0', flag: '', text: 'well done' },
     { ...note, id: 'traj_elsewhere_even_0' },
@@ -118,7 +118,7 @@ it('prints flagged and noted trajectories of each compared run, each once (A9)',
 
 it('has a run’s own flags and notes, in each report of it (out30 B8)', async () => {
   const { context, memory } = reading();
-  memory.notes.put([{ ...note, kind: 'run', id: 'new', label: 'new', text: 'it counts' }]);
+  memory.notes.merge([{ ...note, kind: 'run', id: 'new', label: 'new', text: 'it counts' }]);
   const words = 'new: flagged gamed · it counts\n';
   expect(await joined(comparisonReport([run('old'), run('new')], { worst: 0 }, context), 'markdown')).toContain(words);
   const owner = { resource: runs as Resource, id: 'new', row: run('new') };
@@ -213,11 +213,11 @@ it('says that a rollout of a regression could not be read', async () => {
 
 it('prints fifty flagged trajectories in full, and says that there are more', async () => {
   const { context, memory } = reading();
-  memory.notes.put(Array.from({ length: 51 }, (_, index) => ({ ...note, id: `traj_new_task${index}_0` })));
+  memory.notes.merge(Array.from({ length: 51 }, (_, index) => ({ ...note, id: `traj_new_task${index}_0` })));
   const text = await joined(flaggedReport(context), 'markdown');
   expect(text).toContain('## Flagged: 51 trajectories, the first 50 in full\n');
   expect(text.match(/^### transcript$/gm)).toHaveLength(50);
-  memory.notes.put([{ ...note, id: 'traj_new_task50_0', flag: '', at: 2 }]);
+  memory.notes.merge([{ ...note, id: 'traj_new_task50_0', flag: '', at: 2 }]);
   const fewer = await joined(flaggedReport(context), 'markdown');
   expect(fewer).toContain('## Flagged: 50 trajectories\n');
 });

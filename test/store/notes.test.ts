@@ -155,7 +155,7 @@ describe('notes', () => {
     const store = RememberedStore.inMemory('test');
     const now = Date.now();
     const times = { old: 1, beyond: Number.MAX_SAFE_INTEGER, future: now + 2 * dayMs, skewed: now + dayMs / 2 };
-    store.notes.put(Object.entries(times).map(([id, at]) => note({ id, at })));
+    store.notes.merge(Object.entries(times).map(([id, at]) => note({ id, at })));
     expect(store.notes.all()?.map(({ id, at }) => [id, at])).toEqual([
       ...[
         ['skewed', times.skewed],
