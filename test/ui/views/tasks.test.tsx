@@ -302,7 +302,10 @@ it.each([
     service: async () =>
       fakeService({
         listTrajectories: () => pageOf(rows),
-        getTrajectory: () => ({ ...rows[0], steps: [{ messages: [{ role: 'assistant', completion_tokens: 7 }] }] }),
+        getTrajectory: () => ({
+          ...rows[0],
+          steps: [{ messages: [{ role: 'assistant', content: 'six', completion_tokens: 7 }] }],
+        }),
       }),
     file: { title: 'a.jsonl', problem: undefined, notes: [], subscribe: () => () => {} },
     columns: 200,
@@ -313,6 +316,8 @@ it.each([
   // Neither a list of models nor Watch has anything of the file.
   expect(factsOfFile(trajectoryFacts(rows[0] as Trajectory)).filter(({ refers }) => refers)).toEqual([]);
   if (place.view === 'lengths') return;
+  // Its rollouts are here, so their answers are read without being asked for.
+  await stage.waitFor(text => /ANSWER[\s\S]*six/.test(text));
   // When the rollouts were stored says nothing about them, but they keep its order.
   await stage.resize(80, 24);
   await stage.waitFor(text => text.includes('STEPS'));

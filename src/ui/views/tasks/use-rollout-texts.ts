@@ -21,6 +21,9 @@ import { maxSteps } from '../trajectories/preview.tsx';
 import { readTextsOf } from './read-texts.ts';
 import type { Rollout } from './rollout-bindings.ts';
 
+/** Up to this many rollouts of a file, which take no request to a service, are read without being asked for. */
+const maxOfFile = 2_000;
+
 /** How long rows must be visible before they are read, in milliseconds. */
 const restMs = 300;
 
@@ -55,7 +58,7 @@ const readableIds = <Row extends Rollout>(rows: readonly Row[], known: ReadonlyM
 
 /**
  * Each rollout's texts take a request, so a list has only the texts that were read or searched before. While the user
- * asks for a text column, the visible rows are read.
+ * asks for a text column, or if they are from a file, the visible rows are read.
  *
  * @param inherited the filter of another list of these rows, for a view that does not show the rows
  */
@@ -80,7 +83,8 @@ export function useRolloutTexts<Row extends Rollout>(
     () => rows.filter(row => all.has(row.trajectory_id ?? '') || textsOf(row) !== undefined).length,
     [rows, all],
   );
-  const hasMost = isListed && 2 * count >= rows.length;
+  const isOfFile = workbench.file !== undefined && rows.length <= maxOfFile;
+  const hasMost = isListed && (isOfFile || 2 * count >= rows.length);
   // Otherwise, each text that is read would arrange all rows again for a column that nobody sees.
   const known = isWanted || hasMost ? all : undefined;
   const withTexts = useMemo(() => {
@@ -94,15 +98,19 @@ export function useRolloutTexts<Row extends Rollout>(
     });
     return withTextColumns(columns).map(column => (textIds.includes(column.id) ? asRead(column) : column));
   }, [columns, known, hasMost]);
-  const onShown = useReadInSight(columns, setWanted);
+  const onShown = useReadInSight(columns, setWanted, isOfFile);
   const isPart = isWanted && count < rows.length;
   const inSight = inherited === undefined ? 'visible rows are read; ' : '';
   const words = `The texts of ${count} of ${counted(rows.length, 'rollout')} are known: ${inSight}a search (${keyOf(searchCommands.texts)}) reads all`;
   return { columns: withTexts, onShown, notes: isPart ? [words] : [] };
 }
 
-/** Reads the visible rows once scrolling stops, while the user asks for their texts. */
-function useReadInSight<Row extends Rollout>(columns: readonly Column<Row>[], onAsked: (isAsked: boolean) => void) {
+/** Reads the visible rows once scrolling stops, always or while the user asks for their texts. */
+function useReadInSight<Row extends Rollout>(
+  columns: readonly Column<Row>[],
+  onAsked: (isAsked: boolean) => void,
+  always: boolean,
+) {
   const workbench = useWorkbench();
   const readTexts = readTextsOf(workbench);
   const reading = useRef<AbortController>(undefined);
@@ -112,7 +120,7 @@ function useReadInSight<Row extends Rollout>(columns: readonly Column<Row>[], on
       reading.current?.abort();
       const isAsked = isAskedFor(state, columns);
       onAsked(isAsked);
-      if (!isAsked || workbench.paused) return;
+      if (!(isAsked || always) || workbench.paused) return;
       const controller = new AbortController();
       const { signal } = controller;
       reading.current = controller;
@@ -124,6 +132,6 @@ function useReadInSight<Row extends Rollout>(columns: readonly Column<Row>[], on
         });
       }, restMs);
     },
-    [columns, onAsked, workbench, readTexts],
+    [columns, onAsked, workbench, readTexts, always],
   );
 }
