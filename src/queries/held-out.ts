@@ -398,7 +398,7 @@ export function betterThan(best: HeldOutMean, rewards: readonly HeldOutReward[])
 }
 
 /** The newest and the best held-out mean, and the curve; undefined if there is no reward. */
-export function heldOutMeans(rewards: readonly HeldOutReward[]): HeldOutMeans | undefined {
+export const heldOutMeans = perObject((rewards: readonly HeldOutReward[]): HeldOutMeans | undefined => {
   const points = rewards.toSorted((left, right) => left.step - right.step);
   const means = rankedMeansOf(points);
   const ranked = means.at(-1);
@@ -421,7 +421,7 @@ export function heldOutMeans(rewards: readonly HeldOutReward[]): HeldOutMeans | 
     everySteps,
     upTo: points.at(-1)?.step ?? last.step,
   };
-}
+});
 
 /**
  * Whether a run was measured on the tasks of the held-out curve that its checkpoint may have been chosen by, which

@@ -110,3 +110,9 @@ it('tells rounds in which every rollout failed after the last reward from those 
   expect(since({ round_completed: false })).toBeUndefined();
   expect(since({}, { held_out_reward: 0.4 })).toBeUndefined();
 });
+
+it('makes the means of a curve once, because every key in the view of its run asks for them', () => {
+  const curve = [{ step: 2, held_out_reward: 0.5 }];
+  expect(heldOutMeans(curve)).toBe(heldOutMeans(curve));
+  expect(heldOutMeans([...curve])).not.toBe(heldOutMeans(curve));
+});

@@ -4,6 +4,7 @@
  */
 import type { Curve } from '../../../base/curve.ts';
 import { largestOf, maxOf, minOf } from '../../../base/many.ts';
+import { perInputs } from '../../../base/memo.ts';
 import { minSpan, widened } from '../../../base/scale.ts';
 import { fitCells, padStart } from '../../../text/width.ts';
 import type { Style, Theme } from '../theme/theme.tsx';
@@ -192,25 +193,23 @@ function plotLines(
   });
 }
 
-/**
- * Draws the series on top of each other. If a curve has more points than there are columns of dots, each column shows
- * their mean in front of their faint range, so that noise does not fill the plot.
- */
-export function drawChart(series: readonly ChartSeries[], options: ChartOptions): Chart {
-  const { width, height, theme, xRange, yRange, crosshair, log = false, isScatter = false } = options;
+/** A chart without its crosshair, which is all that most keys move. */
+interface Drawing extends Omit<Chart, 'lines'> {
+  readonly plot: Plot;
+  readonly yAxis: Axis;
+  readonly labelWidth: number;
+  /** The lines below the plot. */
+  readonly below: readonly string[];
+}
+
+/** Draws everything but the crosshair; undefined if there is nothing to draw, or no room. */
+function draw(series: readonly ChartSeries[], options: ChartOptions): Drawing | undefined {
+  const { width, height, theme, xRange, yRange, log = false, isScatter = false } = options;
   const { styles, glyphs } = theme;
-  const extent = extentOf(series.map(({ curve }) => curve));
-  const x = xRange ?? extent;
+  const x = xRange ?? extentOf(series.map(({ curve }) => curve));
   const own = valueRangeOf(series, x, log);
   const values = own && (yRange ?? own);
-  if (!x || !values || width < smallest.width || height < smallest.height) {
-    return {
-      lines: emptyChart(width, height, theme, extent ? '  no points here' : '  no points'),
-      perColumn: undefined,
-      plotWidth: Math.max(1, width),
-      columnOf: () => undefined,
-    };
-  }
+  if (!x || !values || width < smallest.width || height < smallest.height) return undefined;
   const plotHeight = height < withAxis ? height : height - 2;
   const around = widened(x, 1e-9);
   // Steps begin at 0, so the range does not extend below it.
@@ -226,17 +225,45 @@ export function drawChart(series: readonly ChartSeries[], options: ChartOptions)
   const isCrowded = drawSeries(plot, series, { x, wide, xAxis, yAxis, positive: log, isScatter });
   const columnOf = (at: number): number | undefined =>
     at < wide.low || at > wide.high ? undefined : Math.floor(xAxis.dotOf(at) / dotsAcross);
-  const crossColumn = crosshair === undefined ? -1 : (columnOf(crosshair) ?? -1);
-  const lines = plotLines(plot, yAxis, { labelWidth, crossColumn }, theme);
   const perColumn = isCrowded ? (wide.high - wide.low) / plotWidth : undefined;
-  if (height < withAxis) return { lines, perColumn, plotWidth, columnOf };
+  const drawn = { plot, yAxis, labelWidth, perColumn, plotWidth, columnOf };
+  if (height < withAxis) return { ...drawn, below: [] };
   const marked = new Set(xAxis.ticks.map(({ cell }) => cell));
   const base = Array.from({ length: plotWidth }, (_, column) =>
     marked.has(column) ? glyphs.teeDown : glyphs.horizontal,
   );
   const foot = ' '.repeat(labelWidth) + glyphs.bottomLeft + base.join('');
-  const below = fitCells(' '.repeat(labelWidth + 1) + tickLine(xAxis.ticks, plotWidth), width);
-  return { lines: [...lines, styles.muted(foot), styles.muted(below)], perColumn, plotWidth, columnOf };
+  const ticks = fitCells(' '.repeat(labelWidth + 1) + tickLine(xAxis.ticks, plotWidth), width);
+  return { ...drawn, below: [styles.muted(foot), styles.muted(ticks)] };
+}
+
+const lastDrawing = perInputs<Curve, Drawing | undefined>();
+
+/**
+ * Draws the series on top of each other. If a curve has more points than there are columns of dots, each column shows
+ * their mean in front of their faint range, so that noise does not fill the plot.
+ */
+export function drawChart(series: readonly ChartSeries[], options: ChartOptions): Chart {
+  const { width, height, theme, xRange, yRange, crosshair, log, isScatter } = options;
+  const drawnFrom = [
+    ...[series.length, width, height, theme, log, isScatter],
+    ...[xRange?.low, xRange?.high, yRange?.low, yRange?.high],
+    ...series.flatMap(({ curve, isFaint, raw, band }) => [curve, isFaint, raw, band?.low, band?.high]),
+  ];
+  const [first] = series;
+  const drawing = first && lastDrawing(first.curve, drawnFrom, () => draw(series, options));
+  if (!drawing) {
+    const isEmpty = extentOf(series.map(({ curve }) => curve)) === undefined;
+    return {
+      lines: emptyChart(width, height, theme, isEmpty ? '  no points' : '  no points here'),
+      perColumn: undefined,
+      plotWidth: Math.max(1, width),
+      columnOf: () => undefined,
+    };
+  }
+  const { plot, yAxis, labelWidth, below, ...chart } = drawing;
+  const crossColumn = crosshair === undefined ? -1 : (chart.columnOf(crosshair) ?? -1);
+  return { ...chart, lines: [...plotLines(plot, yAxis, { labelWidth, crossColumn }, theme), ...below] };
 }
 
 /** Widens a range to at least a tenth of a decade. */

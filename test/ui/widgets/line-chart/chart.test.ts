@@ -1,6 +1,6 @@
 /** Curves in a terminal: their look, zoom and crosshair. */
 import { stripVTControlCharacters } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { curveOf } from '../../../../src/base/curve.ts';
 import { displayWidth } from '../../../../src/text/width.ts';
 import { horizontalAxis, verticalAxis } from '../../../../src/ui/widgets/line-chart/axis.ts';
@@ -286,6 +286,37 @@ function dotsOf(text: string): number {
   const bits = [...text].map(cell => cell.codePointAt(0) ?? 0).filter(code => code > 0x2800 && code <= 0x28ff);
   return bits.reduce((sum, code) => sum + (code - 0x2800).toString(2).replaceAll('0', '').length, 0);
 }
+
+it('draws the curves once while only the crosshair moves, and again after any other change', () => {
+  const wave = Array.from({ length: 2_000 }, (_, x) => ({ x, y: Math.sin(x / 100) + 2 }));
+  const shown = [line('a', wave), line('b', rising)];
+  const plotted = vi.spyOn(Plot.prototype, 'curve');
+  onTestFinished(() => plotted.mockRestore());
+  const draw = (options: Partial<ChartOptions>, series = shown) => {
+    const before = plotted.mock.calls.length;
+    const chart = drawChart(series, { width: 60, height: 14, theme, ...options });
+    const copied = series.map(each => ({ ...each, curve: { ...each.curve } }));
+    const calls = plotted.mock.calls.length - before;
+    const { lines } = drawChart(copied, { width: 60, height: 14, theme, ...options });
+    expect(chart.lines).toEqual(lines);
+    return calls;
+  };
+  expect(draw({})).toBe(2);
+  expect([draw({ crosshair: 5 }), draw({ crosshair: 700 }), draw({})]).toEqual([0, 0, 0]);
+  const xRange = { low: 0, high: 900 };
+  const changes = [
+    { width: 61 },
+    { height: 15 },
+    { log: true },
+    { xRange },
+    { yRange: xRange },
+    { theme: createTheme('terminal') },
+  ];
+  for (const change of changes) expect(draw(change)).toBeGreaterThan(0);
+  expect(draw({}, [line('a', wave)])).toBe(1);
+  const [one, other] = shown as [ChartSeries, ChartSeries];
+  expect([draw({}, [one]), draw({}, [one, other]), draw({}, [one, one])]).toEqual([1, 2, 2]);
+});
 
 describe('more points than columns', () => {
   const noisy = Array.from({ length: 540 }, (_, x) => ({ x, y: x % 2 }));
