@@ -164,7 +164,7 @@ export const describeMeasured = (held: HeldOutMean): string =>
   [`held-out ${reward(held.reward)} ${fromSamples(held)}`.trimEnd(), ...lostSamples(held)].filter(Boolean).join(', ');
 
 /** Why a checkpoint is the best. An unfinished round can be the best only if no round has finished. */
-export const describeChoice = (best: HeldOutMean, rank: Rank = {}): string =>
+export const describeChoice = (best: HeldOutMean, rank: Rank): string =>
   [
     [`step ${best.step}`, describeMeasured(best), describeSplit(best)].filter(Boolean).join(', '),
     best.isUnfinished ? 'no round has finished yet' : '',

@@ -33,7 +33,7 @@ export async function callOperation<Response extends z.ZodMiniType>(
   client: Client,
   declared: Endpoint<z.ZodMiniType, z.ZodMiniType, Response>,
   input: CallInput<unknown, unknown>,
-  options: CallOptions = {},
+  options: CallOptions,
 ): Promise<z.output<Response>> {
   const { assumptions, capabilities, generation } = client;
   const { newest: _, ...rest } = declared;
@@ -126,7 +126,7 @@ export async function openOperation(
   client: Client,
   endpoint: Endpoint,
   input: CallInput<unknown, unknown>,
-  options: CallOptions = {},
+  options: CallOptions,
 ): Promise<OpenAnswer> {
   const read = async (answer: WireAnswer, facts: CallFacts): Promise<OpenAnswer> => {
     const { time, timeouts } = call;

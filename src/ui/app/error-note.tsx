@@ -36,7 +36,7 @@ function isRepeatedBy(issues: unknown, message: string): boolean {
  * An error as lines: the message, the field, the request id with the code, and its context. If they exceed `height`,
  * drops the context first and the end of the message last; the request id always stays complete.
  */
-export function errorLines(error: Error, width: number, { styles, glyphs }: Theme, height = Infinity): string[] {
+export function errorLines(error: Error, width: number, { styles, glyphs }: Theme, height: number): string[] {
   const wrapped = (text: string | false | undefined): string[] => (text ? wrap(sanitiseLine(text), width - 2) : []);
   // A missing capability is not an error, so there is nothing to report.
   const quiet = isNotOffered(error);

@@ -12,7 +12,7 @@ export function writeCrashReport(
   folder: string,
   error: unknown,
   redact: (text: string) => string,
-  details = '',
+  details: string,
 ): string | undefined {
   const time = new Date().toISOString();
   const lines = [

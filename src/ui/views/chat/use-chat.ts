@@ -293,7 +293,7 @@ const isSameTurns = (one: readonly Turn[], other: readonly Turn[]): boolean =>
   one.length === other.length && pairKey(one, [], one.length) === pairKey(other, [], other.length);
 
 /** Returns a function that finds the choice made for the answers at a turn index. */
-function choiceFinder(choices: readonly Choice[], left: readonly Turn[], right: readonly Turn[] = []) {
+function choiceFinder(choices: readonly Choice[], left: readonly Turn[], right: readonly Turn[]) {
   const byPair = new Map(choices.map(choice => [choice.pair, choice]));
   return (index: number): Choice | undefined =>
     byPair.size === 0 || left[index]?.role !== 'assistant' ? undefined : byPair.get(pairKey(left, right, index));
