@@ -7,7 +7,7 @@ interface Pace {
   /** Milliseconds per step; undefined if unknown. */
   readonly stepMs: number | undefined;
   /** Whether `stepMs` is only the mean since the start, which grows while no step arrives. */
-  readonly isRough?: boolean;
+  readonly isRough: boolean;
   /** When the step count last changed, or was first read; in epoch milliseconds. */
   readonly changedAt: number | undefined;
   /** Whether the last step was observed as it arrived; otherwise it may be much older than `changedAt`. */

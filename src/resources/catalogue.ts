@@ -7,12 +7,10 @@ import { idOf, labelOf, listPlace, type Resource, type ResourceOf, recordPlace }
 import * as declared from './index.ts';
 import type { Place } from './place.ts';
 
-const lastOrder = Number.MAX_SAFE_INTEGER;
-
 /** Every resource, in section order. */
 export const resources: readonly Resource[] = Object.values(
   declared as unknown as Readonly<Record<string, Resource>>,
-).sort((left, right) => (left.order ?? lastOrder) - (right.order ?? lastOrder));
+).sort((left, right) => left.order - right.order);
 
 /** The resource with this name: plural, singular or short. */
 export function resourceNamed(name: string): Resource | undefined {

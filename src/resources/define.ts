@@ -83,8 +83,8 @@ export interface ResourceOf<Row> {
    * command line.
    */
   readonly names: readonly [string, string, ...string[]];
-  /** Position among the sections and in lists of resources, lowest first; last if missing. */
-  readonly order?: number;
+  /** Position among the sections and in lists of resources, lowest first. */
+  readonly order: number;
   /** Matches its ids, both in the document's examples and on other services. */
   readonly idPattern?: RegExp;
   /**

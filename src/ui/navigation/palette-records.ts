@@ -22,7 +22,7 @@ interface PaletteSources {
   /** Resources seen recently on this service. */
   readonly seen: readonly KnownRecord[];
   /** Resources ever seen with this id or name, ignoring case. */
-  readonly named?: (text: string) => readonly KnownRecord[];
+  readonly named: (text: string) => readonly KnownRecord[];
   /** Ids of the recently used entries. */
   readonly recent: readonly string[];
   /** Opens the last place in a trail. */
@@ -44,7 +44,7 @@ const idLike = /^(?=.*\d)[\w.:-]{2,128}$/;
  */
 export function paletteEntries(
   typed: string,
-  { entries, seen: recentlySeen, named: seenNamed = () => [], recent, open }: PaletteSources,
+  { entries, seen: recentlySeen, named: seenNamed, recent, open }: PaletteSources,
 ): readonly PaletteEntry[] {
   const words = typed.trim().split(/\s+/);
   const [first = '', word = first] = words;

@@ -34,7 +34,7 @@ export interface CheckpointOrigin {
 
 interface CheckpointChoiceOptions {
   /** The training runs that the form was opened from, with their checkpoints if any. */
-  readonly from?: readonly CheckpointOrigin[];
+  readonly from: readonly CheckpointOrigin[];
   /** The runs to choose among. */
   readonly source: ListSource<TrainingRun>;
   /** The benchmark whose evaluations count. */
@@ -45,14 +45,13 @@ interface CheckpointChoiceOptions {
   readonly model?: string | undefined;
 }
 
-const noOrigins: readonly CheckpointOrigin[] = [];
 const noCheckpoints: readonly Checkpoint[] = [];
 const noRewards: readonly HeldOutReward[] = [];
 
 const checkpointsOfRun = (run: TrainingRun) => checkpointTimesQuery(run.training_run_id, hasEnded(run.status));
 
 export function useCheckpointChoice(options: CheckpointChoiceOptions): CheckpointChoice {
-  const { from = noOrigins, source, benchId, value, isSeen, model } = options;
+  const { from, source, benchId, value, isSeen, model } = options;
   const { rewardRange } = useWorkbench().compare;
   const own = [...new Map(from.map(({ run }) => [run.training_run_id, run])).values()];
   const isRead = isSeen || own.length > 0;
