@@ -21,6 +21,15 @@ const unit = {
   env: { COLUMNS: '100', LINES: '40', FORCE_COLOR: '3', NODE_ENV: 'production' },
   ...timeouts,
 };
+/**
+ * Vitest reads an imported name from an object without a prototype, which V8 keeps as a dictionary until it is itself the
+ * prototype of another. Tests of screens take a fifteenth less CPU time with it.
+ */
+const fastImports = {
+  name: 'fast-imports',
+  enforce: 'post',
+  transform: (code: string) => ({ code: `${code}\nObject.create(__vite_ssr_exports__);`, map: null }),
+} as const;
 const oxc = { jsx: { runtime: 'automatic', development: false } } as const;
 
 export default defineConfig({
@@ -55,6 +64,7 @@ export default defineConfig({
           ...unit,
         },
         oxc,
+        plugins: [fastImports],
       },
       {
         test: {
@@ -66,6 +76,7 @@ export default defineConfig({
           ...unit,
         },
         oxc,
+        plugins: [fastImports],
       },
     ],
   },
