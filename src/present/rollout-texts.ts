@@ -5,6 +5,7 @@ import { isRecord, own } from '../base/own-property.ts';
 import { messageContent } from '../contract/message-content.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { withoutData } from '../text/data-urls.ts';
+import { withoutThoughts } from '../text/thoughts.ts';
 import { type Cell, type Column, plainColumn } from './column.ts';
 import { answerOf, messagesBeforeAnswer } from './task-groups.ts';
 
@@ -34,11 +35,13 @@ function askedIn(trajectory: Pick<Trajectory, 'steps'>): string | undefined {
 export function textsOf(row: object): RolloutTexts | undefined {
   const { steps, read_texts } = row as Partial<Trajectory> & { readonly read_texts?: RolloutTexts };
   if (read_texts) return read_texts;
-  return steps ? { question: firstLine(askedIn({ steps })), answer: firstLine(answerOf({ steps })) } : undefined;
+  return steps
+    ? { question: firstLine(askedIn({ steps })), answer: firstLine(withoutThoughts(answerOf({ steps }) ?? '')) }
+    : undefined;
 }
 
 /** Fields in which services, trainers and benchmarks write a task's expected answer. */
-const targets = ['target', 'expected', 'ground_truth', 'reference'] as const;
+const targets = ['target', 'expected', 'ground_truth', 'gts', 'reference'] as const;
 const targetsInMetadata = [...targets, 'answer'] as const;
 
 /** The task's expected answer, if the record has it. */

@@ -9,6 +9,7 @@ import { isRecord, own } from '../base/own-property.ts';
 import { contentText, messageContent } from '../contract/message-content.ts';
 import { hasFailed } from '../contract/tool-error.ts';
 import { message as messageSchema, type TrajectoryMessage } from '../contract/trajectories.ts';
+import { splitThoughts } from '../text/thoughts.ts';
 import { describeAttachment, imageIn } from './attachments.ts';
 import { isJson, type JsonMember, jsonOf, membersOf, otherLines, repeats, stringOf } from './json-members.ts';
 import { otherFields } from './other-fields.ts';
@@ -27,7 +28,9 @@ export interface ToolResponse {
 }
 
 export type MessagePart =
-  | { readonly kind: 'reasoning' | 'text' | 'refusal' | 'json'; readonly text: string }
+  | { readonly kind: 'text' | 'refusal' | 'json'; readonly text: string }
+  /** `tags` says where it is in the message's text. */
+  | { readonly kind: 'reasoning'; readonly text: string; readonly tags?: string }
   /** `image` is an image's base64 string or address. */
   | { readonly kind: 'attachment'; readonly text: string; readonly image: string | undefined }
   | ToolCall
@@ -52,7 +55,10 @@ export function partsOf(message: TrajectoryMessage): readonly MessagePart[] {
   if (isToolRole(role)) {
     const body = bodyIn(content);
     if (body.text !== '' || !tool_response) parts.push({ ...ownResponse(message), ...body });
-  } else for (const part of contentParts(content)) parts.push(part);
+  } else {
+    const own = contentParts(content);
+    pushAll(parts, role === 'assistant' ? own.flatMap(withThoughts) : own);
+  }
   if (refusal && !parts.some(part => part.kind === 'refusal' && part.text === refusal)) {
     parts.push({ kind: 'refusal', text: refusal });
   }
@@ -74,6 +80,18 @@ function contentParts(content: unknown): readonly MessagePart[] {
   if (typeof content === 'string') return [{ kind: 'text', text: content }];
   if (Array.isArray(content)) return content.flatMap(partOf);
   return isRecord(content) && typeof content['type'] === 'string' ? partOf(content) : [jsonPart(content)];
+}
+
+/** Separates a text from the thoughts before it. */
+function withThoughts(part: MessagePart): readonly MessagePart[] {
+  const split = part.kind === 'text' ? splitThoughts(part.text) : undefined;
+  if (!split) return [part];
+  const { thoughts, answer, tags } = split;
+  const text = answer.replace(/^\s*\n/, '');
+  return [
+    { kind: 'reasoning', text: thoughts.trim(), tags },
+    ...(text.trim() === '' ? [] : [{ kind: 'text', text } as const]),
+  ];
 }
 
 type Body = Pick<ToolResponse, 'text' | 'images'>;

@@ -375,7 +375,12 @@ function writePart(writer: Writer, part: MessagePart, parallel: boolean): void {
   switch (part.kind) {
     case 'reasoning':
       writer.section('reasoning', part.text, {
-        title: `reasoning, ${numbers.count(part.text.length)} character${part.text.length === 1 ? '' : 's'}`,
+        title: [
+          `reasoning, ${numbers.count(part.text.length)} character${part.text.length === 1 ? '' : 's'}`,
+          part.tags,
+        ]
+          .filter(Boolean)
+          .join(', '),
         heading: 'fold',
         fold: 'reasoning',
       });

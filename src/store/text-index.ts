@@ -54,7 +54,7 @@ const schema = `
 `;
 
 /** The version of the schema and of the lines that are searched. Texts in an older one are dropped. */
-const version = 8;
+const version = 9;
 const dropOlder = 'drop table if exists texts; drop table if exists parts; drop table if exists grams;';
 /** In milliseconds. Other programs hold the file only briefly. */
 const busyTimeoutMs = 2_000;

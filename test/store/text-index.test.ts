@@ -235,7 +235,7 @@ describe('the index of texts', () => {
   });
 
   // The records of version 7 had a question or an answer cut within the data of an image.
-  it.each([1, 7])('drops texts of version %i', version => {
+  it.each([1, 7, 8])('drops texts of version %i', version => {
     const old = new DatabaseSync(path);
     const columns = 'trajectory_id text, steps integer, record text, used_at integer, unique (service, trajectory_id)';
     old.exec(`create table texts (id integer primary key, service text, ${columns});

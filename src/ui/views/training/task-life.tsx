@@ -12,6 +12,7 @@ import { trajectoryQuery } from '../../../queries/trajectories.ts';
 import { groupFacts } from '../../../resources/task-groups.ts';
 import { counted, reward } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
+import { withoutThoughts } from '../../../text/thoughts.ts';
 import { truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import type { Size } from '../../app/layout.ts';
@@ -113,7 +114,7 @@ function useAnswerLines(row: StepTask | undefined, { width, height }: Size, them
   const count = counted(row.rollouts.length, 'rollout');
   const head = `step ${row.step}, best of ${count}, reward ${reward(best?.reward)}:`;
   const isKnown = isResting && data?.trajectory_id === id;
-  const answer = isKnown && data ? answerOf(data) : undefined;
+  const answer = isKnown && data ? withoutThoughts(answerOf(data) ?? '') || undefined : undefined;
   const words =
     best === undefined
       ? 'no rollout can be opened'

@@ -380,3 +380,23 @@ it('shows the text of a document under its title, which Anthropic sends as text 
   expect(shown).toContain('[document notes]\nThe answer is 8.');
   expect(shown).toContain('[document notes]\nNot 9.');
 });
+
+it('shows thoughts in the text of an answer as reasoning, and says where they are', () => {
+  const of = (role: string, content: string) => shown([{ role, content }]);
+  expect(of('assistant', '<think>\nI add.\n</think>\n\n  It is 4.')).toEqual([
+    'assistant',
+    '  reasoning, 6 characters, in <think> (z opens)',
+    '    It is 4.',
+  ]);
+  expect(of('assistant', 'I add.\n</think>\nIt is 4.')).toEqual([
+    'assistant',
+    '  reasoning, 6 characters, up to </think> (z opens)',
+    '  It is 4.',
+  ]);
+  expect(of('assistant', '<thinking>I add')).toEqual([
+    'assistant',
+    '  reasoning, 5 characters, in <thinking> without an end (z opens)',
+  ]);
+  expect(of('assistant', 'Write <think> and\n</think> around it.')).toHaveLength(3);
+  expect(of('user', '<think>\nI add.\n</think>')).toContain('  I add.');
+});
