@@ -23,6 +23,10 @@ export function firstLines(lines: readonly string[], room: number): readonly str
   return lines.length <= room ? lines : [...lines.slice(0, room - 1), `… and ${lines.length - room + 1} more lines`];
 }
 
+/** The last lines; if there are more than `room`, the first line is an ellipsis. */
+export const lastLines = (lines: readonly string[], room: number): readonly string[] =>
+  lines.length <= room ? lines : ['…', ...lines.slice(lines.length - room + 1)];
+
 /** Like `wrapGraphemes`, for text in which every unit is one cell wide; about ten times faster. */
 function wrapAscii(text: string, limit: number, lines: string[]): void {
   let start = 0;

@@ -6,7 +6,7 @@ import type { Action } from '../../queries/action.ts';
 import { isUnanswered } from '../../service/errors.ts';
 import { clockOrDay } from '../../text/time.ts';
 import { displayWidth } from '../../text/width.ts';
-import { wrap } from '../../text/wrap.ts';
+import { lastLines, wrap } from '../../text/wrap.ts';
 import type { Service } from '../../workbench/workbench.ts';
 import { useConnection } from '../app/connection.ts';
 import { ErrorNote, noteLines } from '../app/error-note.tsx';
@@ -107,6 +107,9 @@ export function PlainFormWindow({
 /** Maximum lines for an error; the fields take precedence. */
 const maxErrorLines = 6;
 
+/** With fewer lines, there is no summary. */
+const minSummaryLines = 4;
+
 interface FormLines {
   readonly summary: readonly string[];
   /** The number of lines that an error takes. */
@@ -118,9 +121,9 @@ interface FormLines {
 
 /** Divides the window's lines: the fields come first, then an error, the summary and the preview. */
 function formRoom(fields: readonly FieldSpec[], most: number, { summary, failure, hasNote, preview }: FormLines) {
-  // An error takes the place of the summary.
-  const others = Math.max(4, summary.length + failure);
-  const summaryLines = most < windowMargin.lines + minFormLines + others ? [] : summary;
+  const room = most - windowMargin.lines - minFormLines - failure;
+  // An error takes the place of the summary, whose cost stands at the end.
+  const summaryLines = room < minSummaryLines ? [] : lastLines(summary, room);
   const below = windowMargin.lines + summaryLines.length + (hasNote ? 1 : 0);
   const free = most - below - minFormLines;
   const errorHeight = Math.min(failure, free);

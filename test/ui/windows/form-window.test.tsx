@@ -10,7 +10,11 @@ import { openOnStage } from '../stage.tsx';
 
 const neverAborted = new AbortController().signal;
 
-function openForm(send: (signal: AbortSignal) => Promise<string>, service?: () => Promise<Service>) {
+function openForm(
+  send: (signal: AbortSignal) => Promise<string>,
+  service?: () => Promise<Service>,
+  { summary, ...size }: { summary?: string; columns?: number; rows?: number } = {},
+) {
   const onDone = vi.fn();
   const start = action((_: Service, __: unknown, { signal }: CallOptions = {}) => send(signal ?? neverAborted), {
     touches: [],
@@ -23,11 +27,12 @@ function openForm(send: (signal: AbortSignal) => Promise<string>, service?: () =
         action={start}
         draft="a form"
         inputOf={values => values['name']}
+        summary={summary === undefined ? undefined : () => summary}
         onDone={onDone}
         onClose={close}
       />
     ),
-    service && { service },
+    { ...(service && { service }), ...size },
   );
   return { screen, onDone };
 }
@@ -40,6 +45,13 @@ const untilAborted = (signal: AbortSignal): Promise<string> =>
   });
 
 describe('a form', () => {
+  it('shows the end of a long summary, with the cost, in a small terminal', async () => {
+    const summary = `1 run x 28 tasks, as in ${'a run with a long name '.repeat(20)}; about $0.41`;
+    const { screen } = openForm(async () => 'started', undefined, { summary, columns: 60, rows: 15 });
+    await screen.waitFor('; about $0.41');
+    expect(screen.text()).toMatch(/Name[^…]*tea[^…]*│ … /);
+  });
+
   it('sends once for two presses of enter', async () => {
     const { promise, resolve } = Promise.withResolvers<string>();
     const send = vi.fn(() => promise);
