@@ -11,7 +11,7 @@ import { keyLabel } from '../keys/key.ts';
 import type { Router } from '../keys/key-router.ts';
 import { useRouter } from '../keys/router.tsx';
 import { cutTitles, type PaletteEntry } from '../navigation/palette.ts';
-import { manyKind, paletteEntries } from '../navigation/palette-records.ts';
+import { isNamed, manyKind, paletteEntries, soughtName } from '../navigation/palette-records.ts';
 import { CursorList, useTypedList } from '../widgets/cursor-list.tsx';
 import { fieldHandlers, oneLine } from '../widgets/text-field/editing.ts';
 import { lineView, withCaret } from '../widgets/text-field/field-view.ts';
@@ -21,6 +21,7 @@ import { type Connection, useConnection } from './connection.ts';
 import { useShowProfile } from './leave.tsx';
 import type { Registry } from './registry.ts';
 import { type Shell, useShell, useWindowRoom } from './shell-context.tsx';
+import { useListedNames, useNameSearch } from './use-name-search.ts';
 
 /** Number of recent entries shown first while nothing is typed. */
 const recentEntries = 8;
@@ -68,10 +69,10 @@ function commandEntries(router: Router): PaletteEntry[] {
 }
 
 /**
- * The palette entries that match the typed text: views, commands, profiles and remembered names, recently used ones
- * first.
+ * The palette entries that match the typed text: views, commands, profiles, and names that are remembered or in a list
+ * that has been read; recently used ones first.
  */
-function usePaletteEntries(registry: Registry): (typed: string) => readonly PaletteEntry[] {
+function usePaletteEntries(registry: Registry) {
   const { navigate } = useShell();
   const { remembered } = useWorkbench();
   const connection = useConnection();
@@ -87,10 +88,18 @@ function usePaletteEntries(registry: Registry): (typed: string) => readonly Pale
     );
     return [...withDistinctions(remembered, few), ...many];
   });
+  const listed = useListedNames();
   const entries = [...sectionEntries(registry, navigate), ...commands, ...profileEntries(connection, showProfile)];
   const named = (text: string) => withDistinctions(remembered, remembered.seen.named(text, maxNames));
   const open = (trail: readonly Place[]): void => navigate({ kind: 'go', trail });
-  return typed => paletteEntries(typed, { entries, seen, named, recent, open });
+  return {
+    listed: listed.words,
+    of: (typed: string) => {
+      const name = soughtName(typed);
+      const found = name === '' ? [] : listed.containing(name);
+      return paletteEntries(typed, { entries, seen: [...found, ...seen], named, recent, open });
+    },
+  };
 }
 
 /** The entries' titles, cut to fit. Those with the same note are of the same kind, and are cut together. */
@@ -110,8 +119,11 @@ function titlesByNote(
 export function PaletteOverlay({ registry, onClose }: { registry: Registry; onClose: () => void }) {
   const { remembered } = useWorkbench();
   const { styles, glyphs } = useTheme();
-  const list = useTypedList(usePaletteEntries(registry));
+  const palette = usePaletteEntries(registry);
+  const list = useTypedList(palette.of);
   const { text, items: entries, cursor, move } = list;
+  const name = soughtName(text);
+  const searching = useNameSearch(name, isNamed(name, entries), palette.listed);
   const { width, inner, ...room } = useWindowRoom(72);
   const height = Math.min(room.height, 18);
   const complete = (): void => list.replace(entries[cursor]?.title ?? text);
@@ -144,13 +156,14 @@ export function PaletteOverlay({ registry, onClose }: { registry: Registry; onCl
         <CursorList
           items={entries}
           cursor={cursor}
-          height={height - windowMargin.lines - 1}
+          height={height - windowMargin.lines - (searching === '' ? 1 : 2)}
           keyOf={({ id }) => id}
           lineOf={({ title, note }, emphasise) =>
             `${emphasise(padEnd(titles.get(note)?.get(title) ?? title, titleRoom(note)))} ${styles.muted(shortNote(note))}`
           }
         />
-        {entries.length === 0 ? <Text>{styles.muted('  no match')}</Text> : null}
+        {searching === '' && entries.length === 0 ? <Text>{styles.muted('  no match')}</Text> : null}
+        {searching === '' ? null : <Text wrap="truncate">{styles.muted(`  ${searching}`)}</Text>}
       </Box>
     </Window>
   );

@@ -6,7 +6,7 @@ import { sanitiseLine } from '../../text/sanitise.ts';
 import { type PaletteEntry, rankEntries } from './palette.ts';
 
 /** A resource that was seen on this service. */
-interface KnownRecord {
+export interface KnownRecord {
   readonly kind: string;
   readonly id: string;
   readonly label: string;
@@ -27,6 +27,22 @@ interface PaletteSources {
   readonly recent: readonly string[];
   /** Opens the last place in a trail. */
   readonly open: OpenTrail;
+}
+
+/** The name or id in a typed text: without the kind before it, as in `run words`. */
+export function soughtName(typed: string): string {
+  const [first = '', ...rest] = typed.trim().split(/\s+/);
+  return rest.length > 0 && resourceNamed(first) ? rest.join(' ') : typed.trim();
+}
+
+/** Whether one of these entries is what the text names: a record whose name contains it, or a command that begins so. */
+export function isNamed(text: string, entries: readonly PaletteEntry[]): boolean {
+  const wanted = text.toLowerCase();
+  return entries.some(({ id, title, words }) =>
+    /^(?:name|id)\./.test(id)
+      ? title.toLowerCase().includes(wanted)
+      : [title, ...words].some(word => word.toLowerCase().startsWith(wanted)),
+  );
 }
 
 /** Trajectories far outnumber everything else, and many share a name. */

@@ -38,3 +38,39 @@ it('finds a dataset from the list of datasets', async () => {
   await screen.press(':', ...'agentic');
   await screen.waitFor(text => /▸ agentic +dataset/.test(text));
 });
+
+/** A service with benchmarks on two pages, and the cursors of the pages that were read. */
+function pagedWorld(read: unknown[]) {
+  const service = world('none');
+  service.answers.listBenchmarks = (_, { cursor } = {}) => {
+    read.push(cursor);
+    if (cursor !== undefined) return pageOf([{ bench_id: 'bench_2', label: 'maple syrup' }]);
+    return { ...pageOf([{ bench_id: 'bench_1', label: 'words' }]), has_more: true, next_cursor: 'second' };
+  };
+  return service;
+}
+
+it('finds a benchmark that only the service knows, once the user rests on its name (issue 18)', async () => {
+  const read: unknown[] = [];
+  const screen = openWorld(pagedWorld(read), { view: 'list', resource: 'deployments' }, { columns: 60, rows: 15 });
+  await screen.waitFor('Deployments');
+  await screen.waitFor(() => read.length > 0);
+  await screen.press(':', ...'tree');
+  await screen.waitFor('▸ Tree');
+  expect(read).not.toContain('second');
+  await screen.press(...Array.from('tree', () => 'backspace'), ...'maple');
+  await screen.waitFor(text => /▸ maple syrup +benchmark/.test(text));
+  await screen.press(...'cake');
+  await screen.waitFor('Not in 2 benchmarks, 0 training runs read so far');
+  expect(read.filter(cursor => cursor === 'second')).toHaveLength(1);
+});
+
+it('searches nothing on a service that cannot be asked', async () => {
+  const read: unknown[] = [];
+  const screen = openWorld(pagedWorld(read), { view: 'list', resource: 'deployments' });
+  await screen.waitFor('Deployments');
+  await screen.press('P');
+  await screen.press(':', ...'maple');
+  await screen.waitFor('Not searched on the service, which cannot be asked now');
+  expect(read).not.toContain('second');
+});
