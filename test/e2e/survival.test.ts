@@ -17,13 +17,21 @@ const gate = (): string => join(home.home, 'gate');
 const swift = (): string => join(home.home, 'swift');
 
 /**
- * Slows the service down: each word of a chat, and each file, takes a while. An answer that has begun does not end, so that
- * it is always in the middle when the service goes.
+ * Slows the service down: each word of a chat, each file, and each step of a training run takes a while. An answer that has
+ * begun does not end, so that it is always in the middle when the service goes.
  */
 const slowness = `
 import { existsSync } from 'node:fs';
 import http from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
+import { parentPort } from 'node:worker_threads';
+const post = parentPort?.postMessage;
+if (post) {
+  parentPort.postMessage = message => {
+    if (message.news?.kind === 'step') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250);
+    post.call(parentPort, message);
+  };
+}
 while (process.argv.includes('--background') && existsSync(process.env.HOME + '/gate')) await wait(10);
 const emit = http.Server.prototype.emit;
 http.Server.prototype.emit = function (name, request, response) {
@@ -169,7 +177,7 @@ describe('a session', () => {
   it('starts an upload, a training run and a chat', async () => {
     const { items } = await ask('benchmarks');
     const bench_id = items.find(({ label }) => label === 't-words')?.bench_id;
-    const options = { num_steps: 900, train_batch_size: 16, samples_per_instance: 12, held_out_every: 5 };
+    const options = { num_steps: 900, train_batch_size: 4, samples_per_instance: 4, held_out_every: 5 };
     await ask('train', { bench_id, base_model_slug: 'benchtop/tutor-base', display_name: 'endless', options });
     session.press('u');
     await session.waitFor('survivor/');
