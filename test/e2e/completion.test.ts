@@ -18,7 +18,13 @@ beforeAll(() => {
   const bin = join(home.home, 'bin');
   mkdirSync(bin);
   const note = `printf '%s|' "$@" >> '${called}'; echo . >> '${called}'`;
-  const lines = ['#!/bin/sh', `case "$1" in __complete|completion) exec ${programLine} "$@" ;; esac`, note];
+  // The shells mostly ask for the same completions, and the program says the same each time.
+  const ask = [
+    `said='${home.home}/said-'$(printf '%s|' "$@" | cksum)`,
+    `[ -e "$said" ] || ${programLine} "$@" > "$said"`,
+    'exec cat "$said"',
+  ];
+  const lines = ['#!/bin/sh', `case "$1" in __complete|completion)`, ...ask, ';; esac', note];
   writeFileSync(join(bin, 'benchtop'), `${lines.join('\n')}\n`);
   chmodSync(join(bin, 'benchtop'), 0o755);
   home.env['PATH'] = `${bin}:${home.env['PATH']}`;
