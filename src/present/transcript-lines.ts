@@ -41,11 +41,14 @@ export interface OpenFolds {
   readonly closed?: ReadonlySet<number>;
   /** Whether all steps are folded, except those in `places`. */
   readonly outline?: boolean;
+  /** Whether system messages are folded, except those in `places`. */
+  readonly system?: boolean;
 }
 
 /** Whether the message or step that begins at a position is folded to its heading. */
-export function isClosed({ closed, outline, places }: OpenFolds, { place, head }: Block): boolean {
-  return closed?.has(place) === true || (head === 'step' && outline === true && !places.has(place));
+export function isClosed({ closed, outline, system, places }: OpenFolds, { place, head, kind }: Block): boolean {
+  if (closed?.has(place)) return true;
+  return !places.has(place) && ((head === 'step' && outline === true) || (kind === 'system' && system === true));
 }
 
 const allOpen: OpenFolds = { kinds: new Set<FoldKind>(['reasoning', 'tools']), places: new Set() };

@@ -820,3 +820,13 @@ describe('a file', () => {
     if (count > 0) expect(notes.join('\n')).toMatch(/^Not counted: |rewards? (is|are) not/m);
   });
 });
+
+it('reads the task and the result of an agent on SWE-bench', () => {
+  const messages = [user, assistantMessage('done')];
+  expect(only({ messages, instance_id: 'django-1', resolved: true })).toEqual({
+    ...{ task_id: 'django-1', rewards: [{ name: 'resolved', value: 1 }] },
+    steps: [{ messages }],
+  });
+  const unclear = { task_id: 'django-1', resolved: 'partly' };
+  expect(only({ messages, instance_id: 'django-1', resolved: 'partly' })).toMatchObject(unclear);
+});

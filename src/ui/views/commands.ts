@@ -197,7 +197,11 @@ export const readerCommands = commandTable('Trajectory', {
   steps: { id: 'trajectory.steps', title: 'show or hide the list of steps', keys: ['b'], hint: 'steps' },
   reasoning: { id: 'trajectory.reasoning', title: 'fold or unfold the reasoning', keys: ['z'], hint: 'reasoning' },
   tools: { id: 'trajectory.tools', title: 'fold or unfold tool calls and responses', keys: ['Z'] },
-  foldMessage: { id: 'trajectory.fold-message', title: 'fold or unfold this message', keys: ['c'] },
+  foldMessage: {
+    id: 'trajectory.fold-message',
+    title: 'fold or unfold this message; system messages in every trajectory',
+    keys: ['c'],
+  },
   foldStep: { id: 'trajectory.fold-step', title: 'fold or unfold this step', keys: ['s', 'enter'] },
   outline: { id: 'trajectory.outline', title: 'fold or unfold all steps', keys: ['S'] },
   image: {

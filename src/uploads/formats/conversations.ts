@@ -148,12 +148,17 @@ export function fromOpenAi(fields: Fields): ForeignRecord | undefined {
 
 /** Converts a conversation; its record's other fields stay unchanged. */
 function conversation(fields: Fields, format: string, messages: readonly Fields[]): ForeignRecord {
-  const { messages: _, system: __, model, reward, ...more } = fields;
+  const { messages: _, system: __, model, reward, resolved, instance_id, ...more } = fields;
   const { metadata } = more;
   const named = isRecord(metadata) ? metadata : withoutEmpty({ metadata });
   const unreadable = typeof reward === 'number' ? [] : unreadReward(reward);
+  // Agents on SWE-bench write their task and its result so.
+  const task = more['task_id'] == null ? wordOf(instance_id) : undefined;
+  const isResult = typeof resolved === 'boolean' && reward == null && more['rewards'] == null;
   const record = withoutEmpty({
     ...more,
+    ...(task === undefined ? { instance_id } : { task_id: task }),
+    ...(isResult ? { rewards: [{ name: 'resolved', value: Number(resolved) }] } : { resolved }),
     ...(unreadable.length > 0 && { metadata: { ...named, ...unreadableRewards(unreadable) } }),
     ...(textOf(model) && { model_id: model }),
     reward: typeof reward === 'number' ? reward : undefined,

@@ -103,7 +103,13 @@ function folds(
     return {
       command,
       enabled: head !== undefined,
-      run: () => head && show({ kind: isClosed(shown.open, head) ? 'open' : 'close', place: head.place }),
+      run: () => {
+        if (!head) return;
+        const { place, kind } = head;
+        const wasClosed = isClosed(shown.open, head);
+        if (kind === 'system' && wasClosed === shown.open.system) show({ kind: 'system', place });
+        else show({ kind: wasClosed ? 'open' : 'close', place });
+      },
     };
   };
   return [

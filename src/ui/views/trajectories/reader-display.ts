@@ -18,13 +18,15 @@ export type DisplayAction =
   | { readonly kind: 'open'; readonly place: number }
   /** Folds a message or a step. */
   | { readonly kind: 'close'; readonly place: number }
+  /** Folds the system messages, which many trajectories share, or opens them. */
+  | { readonly kind: 'system'; readonly place: number }
   /** Folds all steps, or opens them. */
   | { readonly kind: 'outline' }
   | { readonly kind: 'hidden' | 'markdown' };
 
 const noFolds: Folds = { places: new Set(), closed: new Set() };
 const defaultDisplay: ReaderDisplay = {
-  open: { kinds: new Set(), outline: false, ...noFolds },
+  open: { kinds: new Set(), outline: false, system: false, ...noFolds },
   hidden: false,
   markdown: false,
 };
@@ -60,6 +62,15 @@ export function displayReducer(shown: ReaderDisplay, action: DisplayAction): Rea
       return {
         ...shown,
         open: { ...open, places: withoutItem(places, action.place), closed: new Set([...closed, action.place]) },
+      };
+    case 'system':
+      return {
+        ...shown,
+        open: {
+          ...{ ...open, system: !open.system },
+          places: withoutItem(places, action.place),
+          closed: withoutItem(closed, action.place),
+        },
       };
     case 'outline':
       return { ...shown, open: { ...open, ...noFolds, outline: !outline } };

@@ -359,6 +359,35 @@ it.each([
   },
 );
 
+it('keeps system messages folded for the next trajectory, as many have the same one', async () => {
+  const first = {
+    messages: [
+      { role: 'system', content: 'be brief' },
+      { role: 'user', content: 'tea?' },
+    ],
+  };
+  const { stage } = openSeveral(2, trajectory_id => ({
+    ...{ ...trajectory, trajectory_id },
+    // The heading before it may differ.
+    steps: [{ ...first, step_index: 0, reward: trajectory_id === 'traj_0' ? 0.25 : 1 }, ...(trajectory.steps ?? [])],
+  }));
+  await stage.waitFor('be brief');
+  await stage.press('c');
+  await stage.waitFor('▸ system  ·  #1  ·  be brief');
+  await stage.press(']');
+  await stage.waitFor('2/2');
+  await stage.waitFor('▸ system  ·  #1  ·  be brief');
+  // A match in it is shown all the same.
+  await stage.type('/brief');
+  await stage.press('enter');
+  await stage.waitFor(text => !text.includes('▸ system'));
+  await stage.press('esc', 'c');
+  await stage.waitFor('▸ system');
+  await stage.press('c', '[');
+  await stage.waitFor('1/2');
+  await stage.waitFor(text => text.includes('be brief') && !text.includes('▸ system'));
+});
+
 it('keeps folds by kind for the next trajectory, and single ones separate (R10)', async () => {
   const { stage } = openSeveral(2, trajectory_id => ({ ...trajectory, trajectory_id }));
   await stage.waitFor('1/2');
