@@ -30,9 +30,11 @@ const fastImports = {
   enforce: 'post',
   transform: (code: string) => ({ code: `${code}\nObject.create(__vite_ssr_exports__);`, map: null }),
 } as const;
-const oxc = { jsx: { runtime: 'automatic', development: false } } as const;
 
 export default defineConfig({
+  // Here, not in the projects: those that leave the config of Vite alone share what has been transformed.
+  oxc: { jsx: { runtime: 'automatic', development: false } },
+  plugins: [fastImports],
   test: {
     globalSetup: './test/setup/run.ts',
     // Where a harness is broken, each of its tests would fail after its whole timeout.
@@ -63,8 +65,6 @@ export default defineConfig({
           exclude: ['test/e2e/**', ...sharing],
           ...unit,
         },
-        oxc,
-        plugins: [fastImports],
       },
       {
         test: {
@@ -75,8 +75,6 @@ export default defineConfig({
           unstubGlobals: true,
           ...unit,
         },
-        oxc,
-        plugins: [fastImports],
       },
     ],
   },
