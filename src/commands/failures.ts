@@ -1,28 +1,36 @@
 /** `benchtop failures`: classifies the rollouts in a run, training run or dataset by how they ended. */
 import { differingWords, outcomeClasses, outcomeKinds } from '../present/outcome-classes.ts';
 import { outcomeColumns } from '../resources/outcomes.ts';
-import { describeModels } from '../resources/task-groups.ts';
+import { describePolicies, ofSteps } from '../resources/task-groups.ts';
 import { unlistedOf } from '../resources/unlisted.ts';
 import { readRollouts as readOwn, withEnds } from '../rollouts/read.ts';
 import { counted } from '../text/numbers.ts';
 import { exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import { printRecord, rowsText } from './output.ts';
-import { codeOf, readRollouts } from './rollouts.ts';
+import { checkSteps, codeOf, noteSteps, readRollouts } from './rollouts.ts';
 import type { CommandInput } from './table/commands.ts';
 import { withRollouts } from './with-rollouts.ts';
 
 export async function run({ args: [word = ''], flags }: CommandInput<'failures'>, io: CommandIo): Promise<number> {
+  const { steps } = flags;
+  checkSteps(steps);
   return withRollouts({ word }, flags, io, async (context, named) => {
-    const { id, rows, rewards, unread } = await readRollouts(named, context, {
+    const {
+      id,
+      rows: all,
+      rewards,
+      unread,
+    } = await readRollouts(named, context, {
       read: async owner => withEnds(await readOwn(owner, context), context),
     });
+    const rows = ofSteps(all, steps);
     const classes = outcomeClasses(rows);
     const record = {
       id,
       status: rewards?.status ?? null,
       rollouts: rows.length,
-      not_listed: unlistedOf(rows, rewards) ?? null,
+      not_listed: unlistedOf(all, rewards) ?? null,
       classes: classes.map(each => ({
         ...{ by: outcomeKinds[each.by], class: each.value ?? null, count: each.rows.length, share: each.share },
         ...{ mean: each.mean ?? null, rewards: each.scores.length },
@@ -32,7 +40,8 @@ export async function run({ args: [word = ''], flags }: CommandInput<'failures'>
     };
     await printRecord(record, id, flags, io, {
       text: () => {
-        for (const words of describeModels(rows)) io.note(`${words}.`);
+        for (const words of describePolicies(rows)) io.note(`${words}.`);
+        noteSteps(rows, steps, io);
         return rowsText(classes, outcomeColumns, 'table', io);
       },
     });

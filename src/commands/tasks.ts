@@ -4,20 +4,11 @@ import { withoutEmpty } from '../present/column.ts';
 import { sortRows } from '../present/sort.ts';
 import { passAtK, passCurve, passHatK } from '../present/statistics/pass-at-k.ts';
 import { passesOf, rolloutsOf, type TaskGroup } from '../present/task-groups.ts';
-import {
-  describeGroups,
-  groupColumns,
-  groupsOf,
-  ofSteps,
-  parseSteps,
-  taskColumn,
-  tasksByModel,
-} from '../resources/task-groups.ts';
+import { describeGroups, groupColumns, groupsOf, ofSteps, taskColumn, tasksByModel } from '../resources/task-groups.ts';
 import { checkBenchmarks } from './compare.ts';
-import { CommandError } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import { printRecord, rowsText } from './output.ts';
-import { codeOf, readRollouts } from './rollouts.ts';
+import { checkSteps, codeOf, noteSteps, readRollouts } from './rollouts.ts';
 import type { CommandInput } from './table/commands.ts';
 import { withRollouts } from './with-rollouts.ts';
 
@@ -79,9 +70,7 @@ const pointsOf = (groups: readonly Passed[]) =>
 
 export async function run({ args: [word = ''], flags }: CommandInput<'tasks'>, io: CommandIo): Promise<number> {
   const { steps } = flags;
-  if (steps !== undefined && parseSteps(steps) === undefined) {
-    throw new CommandError('--steps takes steps of training, e.g. 50..60, 50.. or 50.');
-  }
+  checkSteps(steps);
   return withRollouts({ word, takesFile: flags.base === undefined }, flags, io, async (context, named) => {
     const owner = await readRollouts(named, context);
     const { id, rewards } = owner;
@@ -115,9 +104,7 @@ export async function run({ args: [word = ''], flags }: CommandInput<'tasks'>, i
     await printRecord(record, id, flags, io, {
       text: () => {
         for (const words of describeGroups(tasks)) io.note(`${words}.`);
-        if (tasks.steps.size > 1) io.note('--steps selects some of these steps, e.g. the last ones.');
-        if (rows.length === 0)
-          io.note(steps === undefined ? 'There are no rollouts.' : `There are no rollouts in steps ${steps}.`);
+        noteSteps(rows, steps, io);
         if (groups.length === 0) return '';
         return rowsText(groups, withoutEmpty([taskColumn, ...groupColumns()], groups), 'table', io);
       },

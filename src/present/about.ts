@@ -15,6 +15,8 @@ n=9/128 also gives the number of rollouts, and n=9+ means that more may follow. 
 a mean counts missing rewards as the lowest, because the first ones are often higher than the rest. Where some rewards are partial, a run's
 facts also count those that are full: at least the top of the range in the settings (compare.rewardRange).`;
 
-export const aboutLengths = `The rank correlation is Spearman's, with a 95% interval by Fisher's transformation and the standard error of Fieller, Hartley and
-Pearson (1957). Within tasks, only rollouts of the same task are compared, so that long, hard tasks do not distort the result. A correlation does
-not explain the cause: read the rollouts at both ends.`;
+export const aboutLengths = `The rank correlation is Spearman's. If tasks have several rollouts, only rollouts of the same task and the same training step are
+compared, so that neither long, hard tasks nor the progress of training distort the result: it is the mean of the correlations of these groups, with
+Gaffke's 95% interval, as for means of rewards. If each task has one rollout, all are compared, with a 95% interval by Fisher's transformation and the standard error of
+Bonett and Wright (2000) or of the jackknife, widened by the exceptions that so few rollouts may lack. Rollouts of different steps or tasks that have to be compared
+have no interval. A correlation does not explain the cause: read the rollouts at both ends.`;

@@ -8,6 +8,7 @@ import { earlyEndOf } from '../contract/finish-reason.ts';
 import { counted, percent, reward } from '../text/numbers.ts';
 import type { StepValue } from './describe-curve.ts';
 import { formatInterval } from './number-columns.ts';
+import { groupedCorrelation, z95 } from './statistics/rank-correlation.ts';
 import { type Range, withinRange } from './statistics/tasks.ts';
 import { poolSteps, scoresOf, teachingOf, widenedRange } from './teaching.ts';
 
@@ -80,8 +81,8 @@ const maxEvidence = 100;
 
 /** Thresholds for the findings, tuned on the sample benchmarks. `npm run bench -- audit` measures their accuracy. */
 const limits = {
-  /** Minimum for the lower limit of the rank correlation between reward and length, and for the number of rollouts. */
-  length: { correlation: 0.6, rollouts: 24 },
+  /** Minimum for the rank correlation between reward and length, its lower limit, and the number of rollouts. */
+  length: { correlation: 0.65, low: 0.4, rollouts: 24 },
   /**
    * Share of the questions that get the same long answer. For a short answer, which may be right for several questions,
    * also its share of the rollouts, and its ratio to the next most frequent answer.
@@ -100,59 +101,6 @@ const limits = {
   /** The rise in the trainer's reward as a share of the range, and how much of it the held-out reward must follow. */
   heldOut: { points: 3, rise: 0.15, follows: 0.5 },
 } as const;
-
-/** The normal quantile for a 95% interval. */
-const z95 = 1.959964;
-
-/** Ranks from 1; equal values share the mean of their ranks. */
-function ranksOf(values: readonly number[]): number[] {
-  const order = values.map((value, index) => ({ value, index })).sort((left, right) => left.value - right.value);
-  const ranks = new Array<number>(values.length).fill(0);
-  let from = 0;
-  while (from < order.length) {
-    let to = from;
-    while (order[to + 1]?.value === order[from]?.value) to += 1;
-    for (const { index } of order.slice(from, to + 1)) ranks[index] = (from + to) / 2 + 1;
-    from = to + 1;
-  }
-  return ranks;
-}
-
-export interface Correlation {
-  readonly value: number;
-  readonly low: number;
-  readonly high: number;
-  /** Number of pairs in groups where both values vary. */
-  readonly pairs: number;
-}
-
-/**
- * Spearman's rank correlation within groups, so that differences between tasks do not count, with a 95% interval by
- * Fisher's transformation and the standard error from E. C. Fieller, H. O. Hartley and E. S. Pearson, "Tests for rank
- * correlation coefficients", Biometrika 44 (1957). Undefined if too few groups differ.
- */
-export function groupedCorrelation(
-  groups: readonly (readonly (readonly [number, number])[])[],
-): Correlation | undefined {
-  let [cross, pairs, free] = [0, 0, 0];
-  for (const group of groups) {
-    const [xs, ys] = [ranksOf(group.map(([x]) => x)), ranksOf(group.map(([, y]) => y))];
-    const middle = (group.length + 1) / 2;
-    const square = (ranks: readonly number[]): number => ranks.reduce((sum, rank) => sum + (rank - middle) ** 2, 0);
-    const [ofXs, ofYs] = [square(xs), square(ys)];
-    if (ofXs === 0 || ofYs === 0) continue;
-    // Weight each group by its size, including equal values.
-    const scale = (group.length - 1) / Math.sqrt(ofXs * ofYs);
-    cross += xs.reduce((sum, rank, index) => sum + (rank - middle) * ((ys[index] ?? 0) - middle), 0) * scale;
-    pairs += group.length;
-    free += group.length - 1;
-  }
-  if (free < 4) return undefined;
-  const value = Math.max(-0.999_999, Math.min(0.999_999, cross / free));
-  const error = Math.sqrt(1.06 / (free - 2));
-  const z = Math.atanh(value);
-  return { value, low: Math.tanh(z - z95 * error), high: Math.tanh(z + z95 * error), pairs };
-}
 
 const evidenceOf = (steps: readonly AuditStep[], keeps: (rollout: AuditRollout) => boolean): Evidence[] =>
   steps.flatMap(({ step, rewards }) => rewards.filter(keeps).map(rollout => ({ ...rollout, step })));
@@ -183,10 +131,11 @@ function lengthFinding(steps: readonly AuditStep[]): Finding | undefined {
   );
   const correlation = groupedCorrelation(pairs);
   if (!correlation || correlation.pairs < limits.length.rollouts) return undefined;
-  const { value, low, high } = correlation;
-  const isLonger = low >= limits.length.correlation;
-  if (!isLonger && -high < limits.length.correlation) return undefined;
-  const words = `longer answers get ${isLonger ? 'more' : 'less'} reward: rank correlation ${reward(value)} within tasks, ${formatInterval(correlation)}, ${inSteps(steps)}`;
+  const { value, interval } = correlation;
+  const isLonger = value > 0;
+  const certain = isLonger ? interval.low : -interval.high;
+  if (Math.abs(value) < limits.length.correlation || certain < limits.length.low) return undefined;
+  const words = `longer answers get ${isLonger ? 'more' : 'less'} reward: rank correlation ${reward(value)} within tasks, ${formatInterval(interval)}, ${inSteps(steps)}`;
   const longest = evidenceOf(steps, known).toSorted(
     (left, right) => (right.completion_tokens ?? 0) - (left.completion_tokens ?? 0),
   );

@@ -2,8 +2,8 @@
 
 import type { Trajectory } from '../contract/trajectories.ts';
 import { counted, reward } from '../text/numbers.ts';
-import { type Correlation, groupedCorrelation } from './audit.ts';
 import { formatInterval } from './number-columns.ts';
+import { type Correlation, groupedCorrelation, rankCorrelation } from './statistics/rank-correlation.ts';
 import { secondsOf, tokensOf } from './task-groups.ts';
 
 export const lengths = ['tokens', 'steps', 'seconds'] as const;
@@ -38,23 +38,50 @@ export function lengthPoints(rows: readonly Trajectory[], length: Length): reado
     .sort((one, other) => one.length - other.length);
 }
 
-/** The rank correlation over all rollouts, and within tasks; undefined if too few values differ. */
-export function lengthCorrelation(points: readonly LengthPoint[]) {
-  const pairs = (some: readonly LengthPoint[]) => some.map(point => [point.length, point.reward] as const);
-  const named = points.filter(({ row }) => row.task_id);
-  const tasks = [...Map.groupBy(named, ({ row }) => row.task_id).values()];
-  return { all: groupedCorrelation([pairs(points)]), within: groupedCorrelation(tasks.map(pairs)) };
+interface LengthCorrelation extends Omit<Correlation, 'interval'> {
+  /** What only rollouts of the same are compared, e.g. `task`; empty if all are compared. */
+  readonly within: string;
+  /** What all rollouts differ in, although they are compared; empty if they are independent. */
+  readonly over: string;
+  /** Undefined for rollouts that are not independent. */
+  readonly interval: Correlation['interval'] | undefined;
 }
 
-const formatCoefficient = (of: Correlation): string => `${reward(of.value)}, ${formatInterval(of)}`;
-const formatCorrelation = (of: Correlation): string => `${formatCoefficient(of)}, ${counted(of.pairs, 'rollout')}`;
-
 /**
- * `rank correlation 0.243, 95% CI -0.154 to 0.573`, for a screen with few lines; undefined if too few values differ.
+ * The rank correlation within tasks and, for several training steps, within steps: both rewards and lengths change while
+ * a model learns. Over all rollouts if each task has only one. Undefined if too few values differ.
  */
+export function lengthCorrelation(points: readonly LengthPoint[]): LengthCorrelation | undefined {
+  const pairs = (some: readonly LengthPoint[]) => some.map(point => [point.length, point.reward] as const);
+  const named = points.filter(({ row }) => row.task_id);
+  const groups = [...Map.groupBy(named, ({ row }) => JSON.stringify([row.task_id, row.policy_step])).values()];
+  const isOfSteps = new Set(points.flatMap(({ row }) => row.policy_step ?? [])).size > 1;
+  const isOfTasks = groups.some(({ length }) => length > 1);
+  const grouped = isOfTasks ? groupedCorrelation(groups.map(pairs)) : undefined;
+  if (grouped) return { ...grouped, within: isOfSteps ? 'task and step' : 'task', over: '' };
+  const all = rankCorrelation(pairs(points));
+  const over = [isOfTasks ? 'tasks' : '', isOfSteps ? 'steps' : ''].filter(Boolean).join(' and ');
+  return all && { ...all, within: '', over, interval: over === '' ? all.interval : undefined };
+}
+
+const formatCorrelation = ({ value, interval, pairs, over }: LengthCorrelation): string =>
+  [
+    reward(value),
+    interval ? formatInterval(interval) : '',
+    counted(pairs, 'rollout'),
+    over === '' ? '' : `over different ${over}`,
+  ]
+    .filter(Boolean)
+    .join(', ');
+
+const formatWithin = ({ within }: LengthCorrelation): string => (within === '' ? '' : ` within each ${within}`);
+
+/** `rank correlation within each task 95% CI -0.154 to 0.573`, for a screen with few lines; undefined without one. */
 export function describeCorrelationShort(points: readonly LengthPoint[]): string | undefined {
-  const { all } = lengthCorrelation(points);
-  return all && `rank correlation ${formatInterval(all)}`;
+  const found = lengthCorrelation(points);
+  if (!found) return undefined;
+  const { interval, value } = found;
+  return `rank correlation${formatWithin(found)} ${interval ? formatInterval(interval) : reward(value)}`;
 }
 
 /**
@@ -62,21 +89,21 @@ export function describeCorrelationShort(points: readonly LengthPoint[]): string
  *
  * @param total the total number of rollouts
  * @param isReading whether more rollouts are still being read
+ * @param unread how many rollouts with a reward have not been read for their length
  */
 export function describeCorrelation(
   points: readonly LengthPoint[],
   length: Length,
   total: number,
-  isReading = false,
+  { isReading = false, unread = 0 } = {},
 ): readonly string[] {
-  const counts = `${points.length} of ${counted(total, 'rollout has', 'rollouts have')} a reward and a known length in ${length}`;
+  const counts =
+    unread > 0 && !isReading
+      ? `an even sample: ${points.length} of ${counted(total, 'rollout')}`
+      : `${points.length} of ${counted(total, 'rollout has', 'rollouts have')} a reward and a known length in ${length}`;
   const known = isReading ? `still reading: ${counts} so far` : counts;
-  const { all, within } = lengthCorrelation(points);
-  if (isReading && !all) return [known];
-  const none = 'too few distinct values';
-  return [
-    known,
-    `rank correlation of reward and ${length}: ${all ? formatCorrelation(all) : none}`,
-    ...(within && within.pairs > 2 ? [`within tasks: ${formatCorrelation(within)}`] : []),
-  ];
+  const found = lengthCorrelation(points);
+  if (isReading && !found) return [known];
+  const words = found ? formatCorrelation(found) : 'too few distinct values';
+  return [known, `rank correlation of reward and ${length}${found ? formatWithin(found) : ''}: ${words}`];
 }

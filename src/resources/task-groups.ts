@@ -47,7 +47,7 @@ interface TaskGroups {
   readonly isUncounted: boolean;
   /** The training steps of the rollouts. */
   readonly steps: ReadonlySet<number>;
-  /** See `describeModels`. */
+  /** See `describePolicies`. */
   readonly models: readonly string[];
   /** The lowest reward that counts as a pass. */
   readonly passAt: number;
@@ -71,7 +71,8 @@ export function ofSteps(rows: readonly Trajectory[], steps: string | undefined):
   return rows.filter(({ policy_step: step }) => step != null && step >= range[0] && step <= range[1]);
 }
 
-const stepsOf = (rows: readonly Trajectory[]): ReadonlySet<number> =>
+/** The training steps that the rollouts are from. */
+export const stepsOf = (rows: readonly Trajectory[]): ReadonlySet<number> =>
   new Set(rows.flatMap(({ policy_step }) => policy_step ?? []));
 
 /** How many models to name. */
@@ -81,7 +82,7 @@ const maxModels = 4;
  * `From 2 models together: acme/large (mean 0.708 over 120 rewards), acme/small (…)`, if the rollouts are from several
  * models.
  */
-export function describeModels(rows: readonly Trajectory[]): readonly string[] {
+function describeModels(rows: readonly Trajectory[]): readonly string[] {
   // The steps of a training run are different models anyway.
   if (stepsOf(rows).size > 1) return [];
   const models = Map.groupBy(rows, ({ model_id }) => model_id || undefined);
@@ -100,6 +101,15 @@ export function describeModels(rows: readonly Trajectory[]): readonly string[] {
   return [`From ${models.size} models together: ${[...named, ...rest].filter(Boolean).join(', ')}`];
 }
 
+/** The models that the rollouts are from, in a sentence, if there are several: the policies of training steps, or others. */
+export function describePolicies(rows: readonly Trajectory[]): readonly string[] {
+  const steps = [...stepsOf(rows)];
+  if (steps.length < 2) return describeModels(rows);
+  return [
+    `These rollouts are from ${steps.length} training steps, ${minOf(steps)} to ${maxOf(steps)}, and so from different models`,
+  ];
+}
+
 /** Groups rollouts by task. */
 export function groupsOf(rows: readonly Trajectory[], options: GroupOptions): TaskGroups {
   const { run, range, passAt = range[1], base } = options;
@@ -109,6 +119,7 @@ export function groupsOf(rows: readonly Trajectory[], options: GroupOptions): Ta
   const widened = widenedRange(range, [{ step: 0, rewards: rows }]);
   const steps = stepsOf(rows);
   const models = describeModels(rows);
+  const policies = describePolicies(rows);
   const baseModels = base ? describeModels(base) : [];
   /** A task's rollouts, with their rewards by model if all rollouts are from several. */
   const ofModels = (id: string, rollouts: readonly GroupRollout[], all: readonly string[], unlisted?: number) => ({
@@ -126,7 +137,7 @@ export function groupsOf(rows: readonly Trajectory[], options: GroupOptions): Ta
     unlisted: unlistedOf(rows, run) ?? 0,
     isUncounted: run !== undefined && run.total === undefined,
     steps,
-    models: [...models, ...baseModels.map(words => `Base: ${words}`)],
+    models: [...policies, ...baseModels.map(words => `Base: ${words}`)],
     passAt,
     isOutside: widened[0] < range[0] || widened[1] > range[1],
   };
@@ -348,7 +359,6 @@ export function describeGroups({
   nameless,
   unlisted,
   isUncounted,
-  steps,
   models,
   passAt,
   isOutside,
@@ -388,11 +398,6 @@ export function describeGroups({
             idle.length === 0 ? '' : `: ${idle.map(([number, words]) => `${number} ${words}`).join(', ')}`
           }`,
         ]),
-    ...(passes.length > 0 && steps.size > 1
-      ? [
-          `These rollouts are from ${steps.size} training steps, ${minOf([...steps])} to ${maxOf([...steps])}, and so from different models`,
-        ]
-      : []),
     ...(isOutside ? ['Some rewards are outside the range in the settings: set compare.rewardRange'] : []),
     ...ungrouped,
   ];

@@ -210,6 +210,13 @@ it('prints how a task developed over the steps of training, for some tasks if wa
   expect((await cli('tasks', ['d', '--steps', '39', '--json'])).out).not.toContain('by_step');
   expect((await cli('tasks', ['d', '--steps', '60..50'])).code).toBe(exitCodes.usage);
   expect((await cli('tasks', ['d', '--steps', '99'])).notes).toContain('There are no rollouts in steps 99.');
+  // Likewise how they ended (out34 B8).
+  const ends = await cli('failures', ['d']);
+  expect(ends.notes).toContain('These rollouts are from 40 training steps, 0 to 39, and so from different models.');
+  expect(ends.notes).toContain('--steps selects some of these steps');
+  expect(JSON.parse((await cli('failures', ['d', '--steps', '30..', '--json'])).out)).toMatchObject({ rollouts: 10 });
+  expect((await cli('failures', ['d', '--steps', '60..50'])).code).toBe(exitCodes.usage);
+  expect((await cli('report', ['d', '--format', 'md'])).out).toContain('These rollouts are from 40 training steps');
 });
 
 it('prints a large trajectory in chunks', async () => {

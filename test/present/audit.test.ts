@@ -1,14 +1,7 @@
 /** The audit of a training run: its findings, their rollouts, and its accuracy. */
 import { describe, expect, it } from 'vitest';
 import type { Trajectory } from '../../src/contract/trajectories.ts';
-import {
-  type AuditHeldOut,
-  type AuditRollout,
-  type AuditStep,
-  audit,
-  groupedCorrelation,
-  textsToRead,
-} from '../../src/present/audit.ts';
+import { type AuditHeldOut, type AuditRollout, type AuditStep, audit, textsToRead } from '../../src/present/audit.ts';
 import { answerOf } from '../../src/present/task-groups.ts';
 import { auditedRun, faultNames, isNamed } from '../../tools/bench/audit-runs.ts';
 
@@ -185,30 +178,6 @@ describe('the audit', () => {
     expect(textsToRead(few.slice(0, 1))).toHaveLength(32);
     expect(textsToRead([...few, { step: 4, rewards: [] }])).toEqual(textsToRead(few));
     expect(textsToRead([])).toEqual([]);
-  });
-});
-
-describe('the correlation within groups', () => {
-  it('is Spearman’s for one group, and leaves out groups without a difference', () => {
-    const group = [3, 1, 4, 1.5, 9, 2, 6].map((value, index) => [index, value] as const);
-    // Ranks 4 1 5 2 7 3 6 against 1 to 7: 1 − 6·Σd²/(n³ − n), with Σd² = 9 + 1 + 4 + 4 + 4 + 9 + 1.
-    expect(
-      groupedCorrelation([
-        group,
-        [
-          [1, 1],
-          [1, 2],
-        ],
-      ])?.value,
-    ).toBeCloseTo(1 - (6 * 32) / (343 - 7), 10);
-    expect(
-      groupedCorrelation([
-        [
-          [1, 1],
-          [2, 1],
-        ],
-      ]),
-    ).toBeUndefined();
   });
 });
 

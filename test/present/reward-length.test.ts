@@ -4,10 +4,11 @@ import { expect, it } from 'vitest';
 import { describeCorrelation, lengthCorrelation, lengthPoints } from '../../src/present/reward-length.ts';
 import fc from '../../tools/rig/property.ts';
 
+/** One rollout of each task. */
 const rowsOf = (pairs: readonly (readonly [steps: number, reward: number | null])[]) =>
   pairs.map(([num_steps, reward], index) => ({
     trajectory_id: `t${index}`,
-    task_id: `task${index % 2}`,
+    task_id: `task${index}`,
     num_steps,
     reward,
   }));
@@ -31,12 +32,13 @@ it("is Spearman's, with an interval around it", () => {
   const value = fc.integer({ min: 0, max: 6 });
   fc.assert(
     fc.property(fc.array(fc.tuple(value, value), { minLength: 5, maxLength: 20 }), pairs => {
-      const { all } = lengthCorrelation(lengthPoints(rowsOf(pairs), 'steps'));
+      const all = lengthCorrelation(lengthPoints(rowsOf(pairs), 'steps'));
       const expected = byDefinition(pairs);
       if (Number.isNaN(expected)) expect(all).toBeUndefined();
       else {
         expect(all?.value).toBeCloseTo(expected, 4);
-        expect([(all?.low ?? 1) <= (all?.value ?? 0), (all?.high ?? 0) >= (all?.value ?? 1)]).toEqual([true, true]);
+        const { low = 1, high = 0 } = all?.interval ?? {};
+        expect([low <= (all?.value ?? 0), high >= (all?.value ?? 1)]).toEqual([true, true]);
       }
     }),
   );
@@ -59,7 +61,7 @@ it('includes the number of rollouts', () => {
     'rank correlation of reward and tokens: too few distinct values',
   );
   // Not a result before all that will be read has been.
-  expect(describeCorrelation([], 'tokens', 7, true)).toEqual([
+  expect(describeCorrelation([], 'tokens', 7, { isReading: true })).toEqual([
     'still reading: 0 of 7 rollouts have a reward and a known length in tokens so far',
   ]);
 });
@@ -71,13 +73,37 @@ it('does not treat rollouts without a task as one task (B7)', () => {
     reward: index,
   }));
   const points = lengthPoints(rows, 'steps');
-  expect(lengthCorrelation(points)).toMatchObject({ all: { pairs: 30 }, within: undefined });
-  expect(describeCorrelation(points, 'steps', 30)).toHaveLength(2);
+  expect(lengthCorrelation(points)).toMatchObject({ pairs: 30, within: '' });
   const named = lengthPoints(
     rows.map((row, index) => ({ ...row, task_id: index < 8 ? 'one' : '' })),
     'steps',
   );
-  expect(lengthCorrelation(named).within?.pairs).toBe(8);
+  expect(lengthCorrelation(named)).toMatchObject({ pairs: 8, within: 'task' });
+});
+
+it('compares only rollouts of the same training step, as rewards and lengths grow together (out34 A1)', () => {
+  // In each step, the longer rollouts of a task get less reward.
+  const rows = Array.from({ length: 240 }, (_, index) => {
+    const [step, sample] = [Math.floor(index / 12), index % 4];
+    return {
+      ...{ trajectory_id: `t${index}`, task_id: `task${Math.floor(index / 4) % 3}`, policy_step: step },
+      ...{ num_steps: 10 * step + sample, reward: step / 20 - sample / 1000 },
+    };
+  });
+  const found = lengthCorrelation(lengthPoints(rows, 'steps'));
+  expect(found).toMatchObject({ within: 'task and step', pairs: 240, value: -1, interval: { low: -1 } });
+  expect(describeCorrelation(lengthPoints(rows, 'steps'), 'steps', 240)[1]).toMatch(
+    /^rank correlation of reward and steps within each task and step: -1\.00, 95% CI -1\.00 to -0\.\d+, 240 rollouts$/,
+  );
+  // One rollout of each task and step: they are not independent, so there is no interval.
+  const few = lengthPoints(
+    rows.filter((_, index) => index % 4 === 0),
+    'steps',
+  );
+  expect(describeCorrelation(few, 'steps', 240, { unread: 180 })).toEqual([
+    'an even sample: 60 of 240 rollouts',
+    'rank correlation of reward and steps: 1.00, 60 rollouts, over different steps',
+  ]);
 });
 
 it.each([

@@ -1,6 +1,6 @@
 /** Texts about groups of rollouts. */
 import { expect, it } from 'vitest';
-import { describeGroups, describeModels, groupFacts, groupsOf, parseSteps } from '../../src/resources/task-groups.ts';
+import { describeGroups, describePolicies, groupFacts, groupsOf, parseSteps } from '../../src/resources/task-groups.ts';
 
 it('lists for a training run the steps of its passed rollouts', () => {
   const rows = [10, 20, 30].map(policy_step => ({
@@ -82,7 +82,7 @@ it('are by model on both sides if the base is from several models too', () => {
 
 it('name a model without rewards (attack34 C)', () => {
   const rows = [0.5, null].map((reward, index) => ({ trajectory_id: `t${index}`, reward, model_id: `m${index}` }));
-  expect(describeModels(rows)).toEqual(['From 2 models together: m0 (mean 0.500 over 1 reward), m1 (no rewards)']);
+  expect(describePolicies(rows)).toEqual(['From 2 models together: m0 (mean 0.500 over 1 reward), m1 (no rewards)']);
 });
 
 it('read the requested steps', () => {

@@ -15,6 +15,11 @@ const rewardRangeFlag = {
   description: 'the lowest and the highest possible reward (default: from the settings, 0..1)',
 } as const satisfies FlagSpec;
 
+const stepsFlag = {
+  value: 'FROM..TO',
+  description: 'only the rollouts of these steps of a training run, e.g. 50..60, 50.. or 50',
+} as const satisfies FlagSpec;
+
 const graderFlags = {
   with: { value: 'GRADER', of: 'grader', description: 'a grader of the local service, e.g. exact or "regex ^yes"' },
   command: { value: 'COMMAND', description: 'a program that reads a trajectory as JSON and prints a reward' },
@@ -134,10 +139,7 @@ ${aboutFiles}`,
         description: 'also show the difference from this evaluation run',
       },
       passAt: passAtFlag,
-      steps: {
-        value: 'FROM..TO',
-        description: 'only the rollouts of these steps of a training run, e.g. 50..60, 50.. or 50',
-      },
+      steps: stepsFlag,
       ...scoreFlag,
       ...recordFlags,
     },
@@ -147,13 +149,14 @@ ${aboutFiles}`,
     summary: 'count how the rollouts of a run, a training run, a dataset or a file ended',
     about: `Groups rollouts by status, error and last tool error (ignoring ids, numbers, quotations and names), termination
 reason, finish reason and number of steps, and prints how many are in each group, their share and their mean reward. The
-JSON has their ids.
+JSON has their ids. Those of a training run are from all its steps, and so from different models: --steps selects the newest.
 
 ${aboutFiles}`,
     args: [{ name: 'ID|NAME|FILE', of: 'seen', kinds: ['run', 'training', 'dataset'] }],
-    flags: { ...serviceFlags, ...scoreFlag, ...recordFlags },
+    flags: { ...serviceFlags, steps: stepsFlag, ...scoreFlag, ...recordFlags },
     examples: [
       'benchtop failures second',
+      'benchtop failures first-training --steps 50..60',
       'benchtop failures results.jsonl',
       "benchtop list trajectories --run second --filter 'ended:max_steps'",
     ],

@@ -93,6 +93,11 @@ export const lengthCommands = commandTable('Rollouts', {
   stop: { id: 'lengths.stop', title: 'stop reading', keys: ['esc'], hint: 'stop', palette: false },
 });
 
+/** For tasks, outcomes and lengths of rollouts. */
+export const stepsCommands = commandTable('Rollouts', {
+  choose: { id: 'tasks.steps', title: 'only some training steps', keys: ['#'], hint: 'steps' },
+});
+
 /** For lists and tasks of rollouts. */
 export const sideCommands = commandTable('Rollouts', {
   pair: {
@@ -133,7 +138,6 @@ export const pairCommands = commandTable('Side by side', {
 export const tasksCommands = commandTable('Tasks', {
   base: { id: 'tasks.base', title: 'compare with another run', keys: ['b'], hint: 'compare' },
   life: { id: 'tasks.life', title: 'the task step by step, with its best answers', keys: ['.', ','], hint: 'by step' },
-  steps: { id: 'tasks.steps', title: 'only some training steps', keys: ['#'], hint: 'steps' },
 });
 
 export const chatCommands = commandTable('Chat', {

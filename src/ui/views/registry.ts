@@ -31,6 +31,7 @@ import {
   rolloutCommands,
   searchCommands,
   sideCommands,
+  stepsCommands,
   tasksCommands,
   teachingCommands,
   treeCommands,
@@ -62,6 +63,8 @@ interface OwnViews {
 
 const { grid: _grid, ...ofOneRun } = chartCommands;
 const { full: _full, ...ofManyRuns } = chartCommands;
+
+const inSteps = (what: string, steps: string | undefined): string => (steps ? `${what} in steps ${steps}` : what);
 
 /** Flags and notes on a list's rows. */
 const ofRows = Object.values(triageCommands);
@@ -274,11 +277,16 @@ export const registry: Registry = {
       general: [],
     }),
     view('tasks', 'Tasks', {
-      crumb: ({ base, steps }) =>
-        base ? clean`tasks against ${base.name}` : steps ? `tasks in steps ${steps}` : 'tasks',
+      crumb: ({ base, steps }) => (base ? clean`tasks against ${base.name}` : inSteps('tasks', steps)),
       component: lazyView(async () => (await import('./tasks/tasks.tsx')).TasksView),
       about: `${aboutPasses} In SPREAD, a cross is a failed rollout without a reward, and a circle any other one without.`,
-      commands: [...Object.values(tasksCommands), sideCommands.pair, promptCommands.ask, searchCommands.texts],
+      commands: [
+        ...Object.values(tasksCommands),
+        stepsCommands.choose,
+        sideCommands.pair,
+        promptCommands.ask,
+        searchCommands.texts,
+      ],
     }),
     view('pair', 'Side by side', {
       component: lazyView(async () => (await import('./trajectories/pair.tsx')).PairView),
@@ -288,14 +296,15 @@ export const registry: Registry = {
       general: [scrollCommands],
     }),
     view('lengths', 'Reward against length', {
+      crumb: ({ steps }) => inSteps('reward against length', steps),
       component: lazyView(async () => (await import('./tasks/lengths.tsx')).LengthsView),
       about: aboutLengths,
-      commands: [...Object.values(lengthCommands), sideCommands.pair, searchCommands.texts],
+      commands: [...Object.values(lengthCommands), stepsCommands.choose, sideCommands.pair, searchCommands.texts],
     }),
     view('outcomes', 'Ends', {
-      crumb: () => 'outcomes',
+      crumb: ({ steps }) => inSteps('outcomes', steps),
       component: lazyView(async () => (await import('./tasks/outcomes.tsx')).OutcomesView),
-      commands: [searchCommands.texts],
+      commands: [stepsCommands.choose, searchCommands.texts],
     }),
     view('rollouts', 'Rollouts', {
       crumb: ({ task, ended }) => task ?? ended?.value ?? 'none',

@@ -14,6 +14,7 @@ import {
 } from '../../../present/reward-length.ts';
 import { rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
 import { recordPlace } from '../../../resources/define.ts';
+import { describePolicies } from '../../../resources/task-groups.ts';
 import { trajectories, trajectoryFacts } from '../../../resources/trajectories.ts';
 import { count } from '../../../text/numbers.ts';
 import { wrap } from '../../../text/wrap.ts';
@@ -31,6 +32,7 @@ import { markTwo, pairBinding, textsIn } from './rollout-bindings.ts';
 import { useLengthReader } from './use-length-reader.ts';
 import { useShownFacts } from './use-rollout-list.ts';
 import { emptyRollouts, useRollouts } from './use-rollouts.ts';
+import { useStepsChoice } from './use-steps-choice.tsx';
 
 const columns: readonly Column<LengthPoint>[] = [
   plainColumn('task', 'TASK', { min: 12, max: 60, grow: 2 }, ({ row }) => row.task_id ?? row.trajectory_id),
@@ -45,14 +47,16 @@ const longestFirst = { column: 'length', descending: true } as const;
 function useHeader(
   points: readonly LengthPoint[],
   length: Length,
-  rollouts: number,
-  isReading: boolean,
+  { rows: rollouts, isReading, left }: ReturnType<typeof useLengthReader>,
 ): readonly string[] {
   const pane = usePane('main');
   const theme = useTheme();
   const words = useMemo(
-    () => describeCorrelation(points, length, rollouts, isReading),
-    [points, length, rollouts, isReading],
+    () => [
+      ...describeCorrelation(points, length, rollouts.length, { isReading, unread: left }),
+      ...describePolicies(rollouts),
+    ],
+    [points, length, rollouts, isReading, left],
   );
   const width = pane.width - 2;
   const isLow = pane.height < 16;
@@ -70,8 +74,8 @@ function useHeader(
   const wrapped = (lines: readonly string[]): readonly string[] => lines.flatMap(line => wrap(line, width));
   if (isLow) {
     // Put the most important line above the chart and the others below, because only four lines may fit.
-    const [known = '', _, ...within] = words;
-    return [...wrapped([short ?? known]), ...chart, ...wrapped(short === undefined ? [] : [known, ...within])];
+    const [known = '', _, ...policies] = words;
+    return [...wrapped([short ?? known]), ...chart, ...wrapped(short === undefined ? [] : [known, ...policies])];
   }
   const most = largestOf(points, ({ equal }) => equal);
   const dots = most > 1 ? `; up to ${most} per dot, few where faint` : '';
@@ -89,12 +93,12 @@ export function LengthsView({ place }: ViewProps<'lengths'>) {
   const { open } = useShell();
   const shown = useShownFacts();
   const rollouts = useRollouts(scope, pane.attention, { steps, filter, needsRewardsOnly: true });
-  const { rows } = rollouts;
   const [chosen, choose] = useState(0);
   const length = lengths[chosen % lengths.length] ?? 'tokens';
   const reader = useLengthReader(rollouts, length);
   const { rows: read, isReading } = reader;
   const points = useMemo(() => lengthPoints(read, length), [read, length]);
+  const stepsChoice = useStepsChoice(place, read);
   const noneText = `No rollout with a reward reports its number of ${length}: ${keyOf(lengthCommands.next)} switches to another unit`;
   const [source] = useState(() =>
     rowsMadeElsewhere<LengthPoint>([...rollouts.key, 'lengths'], ({ row }) => row.trajectory_id),
@@ -123,8 +127,8 @@ export function LengthsView({ place }: ViewProps<'lengths'>) {
       ]}
       preview={LengthPreview}
       notes={[...rollouts.notes, ...reader.notes]}
-      header={useHeader(points, length, rows.length, isReading)}
-      bindings={[{ command: lengthCommands.next, run: () => choose(chosen + 1) }, ...reader.bindings]}
+      header={useHeader(points, length, reader)}
+      bindings={[{ command: lengthCommands.next, run: () => choose(chosen + 1) }, stepsChoice, ...reader.bindings]}
     />
   );
 }

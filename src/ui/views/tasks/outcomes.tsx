@@ -3,12 +3,13 @@ import { useMemo, useState } from 'react';
 import { type OutcomeClass, outcomeClasses } from '../../../present/outcome-classes.ts';
 import { rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
 import { formatClass, outcomeColumns, outcomeFacts } from '../../../resources/outcomes.ts';
-import { describeModels } from '../../../resources/task-groups.ts';
+import { describePolicies } from '../../../resources/task-groups.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { usePane } from '../../app/view.tsx';
 import { ResourceList } from '../list/resource-list.tsx';
 import { textsIn } from './rollout-bindings.ts';
 import { emptyRollouts, useRollouts } from './use-rollouts.ts';
+import { useStepsChoice } from './use-steps-choice.tsx';
 
 export function OutcomesView({ place }: ViewProps<'outcomes'>) {
   const { scope, label, steps, filter } = place;
@@ -16,7 +17,8 @@ export function OutcomesView({ place }: ViewProps<'outcomes'>) {
   const rollouts = useRollouts(scope, pane.attention, { steps, filter });
   const { rows } = rollouts;
   const classes = useMemo(() => outcomeClasses(rows), [rows]);
-  const models = useMemo(() => describeModels(rows), [rows]);
+  const policies = useMemo(() => describePolicies(rows), [rows]);
+  const stepsChoice = useStepsChoice(place, rows);
   // A view shows one place from mount to unmount.
   const [source] = useState(() =>
     rowsMadeElsewhere<OutcomeClass>([...rollouts.key, 'outcomes'], ({ by, value }) => JSON.stringify([by, value])),
@@ -38,7 +40,8 @@ export function OutcomesView({ place }: ViewProps<'outcomes'>) {
       })}
       refOf={row => ({ label: formatClass(row) })}
       facts={outcomeFacts}
-      notes={[...models, ...rollouts.notes]}
+      bindings={[stepsChoice]}
+      notes={[...policies, ...rollouts.notes]}
     />
   );
 }

@@ -13,7 +13,7 @@ import { comparability } from '../../../resources/comparison.ts';
 import { recordPlace } from '../../../resources/define.ts';
 import type { NamedRun, Place } from '../../../resources/place.ts';
 import { namedRun } from '../../../resources/run-places.ts';
-import { describeGroups, groupFacts, groupsOf, parseSteps, taskColumn } from '../../../resources/task-groups.ts';
+import { describeGroups, groupFacts, groupsOf, taskColumn } from '../../../resources/task-groups.ts';
 import { trajectories, trajectoryFacts } from '../../../resources/trajectories.ts';
 import { clean, sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
@@ -26,9 +26,7 @@ import { useList } from '../../data/use-list.ts';
 import { useLive } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import type { Binding } from '../../keys/router.tsx';
-import type { FieldSpec } from '../../widgets/form/form-state.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
-import { PlainFormWindow } from '../../windows/form-window.tsx';
 import { usePromptBinding } from '../chat/use-prompt-binding.ts';
 import { readerCommands, sideCommands, tasksCommands } from '../commands.ts';
 import { useListProps } from '../list/list-view.tsx';
@@ -40,6 +38,7 @@ import { StepsPreview } from './reward-chart.tsx';
 import { pairBinding, pairOfTwins, textsIn, worstAndBest } from './rollout-bindings.ts';
 import { useRolloutList } from './use-rollout-list.ts';
 import { emptyRollouts, useRollouts } from './use-rollouts.ts';
+import { useStepsChoice } from './use-steps-choice.tsx';
 
 const byMean = { column: 'mean', descending: false } as const;
 const byDifference = { column: 'difference', descending: false } as const;
@@ -65,35 +64,6 @@ function useBaseChoice(place: ViewProps<'tasks'>['place'], run: EvalRun | undefi
     command: tasksCommands.base,
     why: run?.bench_id ? undefined : 'Its benchmark is unknown',
     run: () => run && shell.showOverlay('compare', close => <RunChoice run={run} onClose={close} onChoose={choose} />),
-  };
-}
-
-/** The key that chooses training steps. @param areSeveral whether there are several to choose from */
-function useStepsChoice(place: ViewProps<'tasks'>['place'], areSeveral: boolean): Binding {
-  const shell = useShell();
-  const { steps: before, ...rest } = place;
-  const choose = (text: string): void => {
-    const steps = text.trim();
-    shell.navigate({ kind: 'replace', place: { ...rest, ...(steps !== '' && { steps }) } });
-  };
-  const field: FieldSpec = {
-    ...{ kind: 'text', name: 'steps', label: 'Steps', initial: before ?? '' },
-    help: 'From the first to the last: 50..60, 50.., ..60 or 50. Empty for all.',
-    check: (text: string) =>
-      text.trim() === '' || parseSteps(text) ? undefined : 'Type steps, the lower one first, e.g. 50..60',
-  };
-  return {
-    command: tasksCommands.steps,
-    why: areSeveral || before !== undefined ? undefined : 'These rollouts are not from several training steps',
-    run: () =>
-      shell.showOverlay('steps', close => (
-        <PlainFormWindow
-          title="Training steps"
-          fields={[field]}
-          onSubmit={({ steps = '' }) => choose(steps)}
-          onClose={close}
-        />
-      )),
   };
 }
 
@@ -172,8 +142,7 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
   const words = [...(note === undefined ? [] : [note]), ...describeGroups(tasks), ...againstNotes];
   // The note, the counts, and pass@k of each run or of the first models.
   const shownLow = (against || tasks.models.length > 0 ? 3 : 2) + (note === undefined ? 0 : 1);
-  const areBySteps = tasks.steps.size > 1;
-  const choices = [useBaseChoice(place, run), useStepsChoice(place, areBySteps)];
+  const choices = [useBaseChoice(place, run), useStepsChoice(place, rollouts.rows)];
   const lifeBinding = useLifeBinding(place);
   const compareBinding = useCompareBinding(run, against);
   return (
@@ -208,7 +177,7 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
         promptBinding(row?.rollouts.find(({ trajectory_id }) => trajectory_id)?.trajectory_id),
       ]}
       facts={groupFacts}
-      {...(areBySteps && { preview: StepsPreview })}
+      {...(tasks.steps.size > 1 && { preview: StepsPreview })}
       notes={rollouts.notes}
       header={headerOf(title, words, shownLow, pane, theme)}
       bindings={choices}

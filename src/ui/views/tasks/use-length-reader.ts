@@ -72,6 +72,8 @@ export function useLengthReader({ rows, key, isReading: isListing }: Rollouts, l
     /** All rollouts, with their lengths where known. */
     rows: shown,
     isReading: isListing || isReading,
+    /** How many lengths have not been read. */
+    left,
     notes: [
       isReading ? `${done} of ${counted(of, 'rollout')} ${purpose}: ${keyOf(lengthCommands.stop)} stops` : '',
       !isReading && whole > 0 && length !== 'steps'
