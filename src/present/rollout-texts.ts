@@ -64,16 +64,14 @@ export function sampleOf(row: object): Cell {
 }
 
 /** @param of returns a row's texts; undefined if they were not read */
-export const textColumns = <Row>(
-  of: (row: Row) => RolloutTexts | undefined,
-  options: Partial<Column<Row>> = {},
-): readonly Column<Row>[] => [
+export const textColumns = <Row>(of: (row: Row) => RolloutTexts | undefined): readonly Column<Row>[] => [
   plainColumn('answer', 'ANSWER', { min: 24, max: 200, grow: 3 }, row => of(row)?.answer || undefined, {
-    ...{ hidden: true, cutAt: 'end', decides: 4 },
-    ...options,
+    hidden: true,
+    cutAt: 'end',
+    decides: 4,
   }),
   plainColumn('question', 'QUESTION', { min: 16, max: 120, grow: 2 }, row => of(row)?.question || undefined, {
-    ...{ hidden: true, cutAt: 'end' },
-    ...options,
+    hidden: true,
+    cutAt: 'end',
   }),
 ];

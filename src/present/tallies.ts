@@ -65,9 +65,12 @@ export function countHits(rows: readonly SearchedRow[], hits: readonly Pick<Traj
   };
 }
 
+/** How many kinds are named at most. */
+const maxNamed = 8;
+
 /** `0: 32 of 41, 1: 2 of 900, 3 others: 0 of 52`. After the first few, kinds without a match are added up. */
-export function describeTally(all: readonly Tally[], most = 8): string {
-  const shown = all.filter(({ found }, index) => found > 0 || index < 4).slice(0, most);
+export function describeTally(all: readonly Tally[]): string {
+  const shown = all.filter(({ found }, index) => found > 0 || index < 4).slice(0, maxNamed);
   const rest = all.filter(each => !shown.includes(each));
   const sumOf = (key: 'found' | 'of'): number => rest.reduce((sum, each) => sum + each[key], 0);
   const others = { name: counted(rest.length, 'other'), found: sumOf('found'), of: sumOf('of') };

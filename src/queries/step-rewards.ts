@@ -37,13 +37,13 @@ export const stepsIn = perObject(({ steps }: Pick<TrainerCurve, 'steps'>): Float
  * The steps to read, newest first: all of them if there are few, otherwise the newest and a sample of the others at
  * round intervals, so that the sample changes little while the run grows.
  */
-export function stepsToRead(steps: Float64Array, most = maxStepsRead): readonly number[] {
-  const newest = steps.subarray(-Math.min(newestSteps, most));
+export function stepsToRead(steps: Float64Array): readonly number[] {
+  const newest = steps.subarray(-newestSteps);
   const older = steps.subarray(0, steps.length - newest.length);
-  const room = most - newest.length;
+  const room = maxStepsRead - newest.length;
   if (older.length <= room) return [...steps].reverse();
   const [first = 0, last = 0] = [older[0], older.at(-1)];
-  let every = roundStep(Math.max(1, (last - first) / Math.max(1, room)));
+  let every = roundStep(Math.max(1, (last - first) / room));
   // Binary search for the first step at or after each multiple: there may be a million steps.
   const chosenBy = (distance: number): readonly number[] => {
     const chosen: number[] = [];
@@ -55,8 +55,8 @@ export function stepsToRead(steps: Float64Array, most = maxStepsRead): readonly 
     }
     return chosen;
   };
-  while (room > 0 && chosenBy(every).length > room) every = roundStep(every * 1.5);
-  return [...(room > 0 ? chosenBy(every) : []), ...newest].reverse();
+  while (chosenBy(every).length > room) every = roundStep(every * 1.5);
+  return [...chosenBy(every), ...newest].reverse();
 }
 
 /** Reads a step's rollouts; none if the service does not have the step. @throws ServiceError */

@@ -148,11 +148,11 @@ const lacksRound = (known: KnownResource): boolean => Boolean(known.measured?.is
 const stillMs = 90_000;
 
 /** Whether only the service knows when the last step happened, because no step has arrived for two rounds. */
-function lacksTimes({ remembered }: Workbench, known: KnownResource, now = Date.now()): boolean {
+function lacksTimes({ remembered }: Workbench, known: KnownResource): boolean {
   const { id, status, done = 0, checkpoints } = known;
   if (!isRunning(status) || done === 0 || checkpoints !== undefined) return false;
   const points = remembered.progress.of(id);
-  return !paceOf(points).isSeen && now - (points.at(-1)?.at ?? now) > stillMs;
+  return !paceOf(points).isSeen && Date.now() - (points.at(-1)?.at ?? Date.now()) > stillMs;
 }
 
 /** Whether an alarm needs the number of failed rollouts. */

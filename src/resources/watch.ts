@@ -119,7 +119,7 @@ function unpinned(workbench: Workbench, pins: readonly ResourceRef[], now: numbe
 }
 
 /** Whether any resource is running, or has ended without being dismissed. */
-export const isBusy = (workbench: Workbench, now = Date.now()): boolean => unpinned(workbench, [], now).length > 0;
+export const isBusy = (workbench: Workbench): boolean => unpinned(workbench, [], Date.now()).length > 0;
 
 /** The end time; infinite while it is running. */
 const endOf = (known: KnownResource): number =>
@@ -226,7 +226,8 @@ function lineMaker(workbench: Workbench, now: number): (known: KnownResource, pi
 }
 
 /** Returns a function that finds the line of one resource; undefined if it is not watched and has no alarm. */
-export function lineFinder(workbench: Workbench, now = Date.now()) {
+export function lineFinder(workbench: Workbench) {
+  const now = Date.now();
   const lineOf = lineMaker(workbench, now);
   return (resource: KindAndId): WatchedResource | undefined => {
     const known = workbench.statuses.get(resource);
@@ -343,7 +344,7 @@ export function placeOfLine({ jobs }: Workbench, line: WatchedResource): Place |
     : { view: 'trajectory-upload', jobId, dataset };
 }
 
-export function watchedCount(workbench: Workbench, now = Date.now()): number {
+export function watchedCount(workbench: Workbench): number {
   const pins = workbench.pins.list();
-  return pins.length + unpinned(workbench, pins, now).length + uploadsOf(workbench).length;
+  return pins.length + unpinned(workbench, pins, Date.now()).length + uploadsOf(workbench).length;
 }

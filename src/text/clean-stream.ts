@@ -14,10 +14,8 @@ const tabWidth = 4;
  * `sanitise` applied to the whole text, line by line: an escape sequence or a run of marks split over chunks does not
  * get through. The work is linear in the length of the text, even without line breaks: settled text is not processed
  * again, and an overlong open tail is closed.
- *
- * @param clean `sanitise`; for tests
  */
-export function cleanStream(clean: typeof sanitise = sanitise): (piece: string) => string {
+export function cleanStream(): (piece: string) => string {
   /** The end of the line, which the next chunk may still change. */
   let tail = '';
   /** The part of the tail that has been written. */
@@ -28,7 +26,7 @@ export function cleanStream(clean: typeof sanitise = sanitise): (piece: string) 
   const cleaned = (text: string): string => {
     // Pad with at least one tab stop, so that leading marks have a base character.
     const before = ' '.repeat(tabWidth + (column % tabWidth));
-    return clean(before + text, { multiline: true, tabs: tabWidth }).slice(before.length);
+    return sanitise(before + text, { multiline: true, tabs: tabWidth }).slice(before.length);
   };
   /** The unwritten part of the tail's first `length` characters. Written text may have become unsafe meanwhile. */
   const rest = (length: number): string => {

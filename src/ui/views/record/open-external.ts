@@ -5,7 +5,6 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { safeFileName } from '../../../base/new-file.ts';
-import type { Environment } from '../../../text/terminal.ts';
 import type { TerminalPort } from '../../app/terminal-port.ts';
 
 /** The content as a file. */
@@ -20,15 +19,15 @@ export interface Document {
  *
  * @throws Error with the reason if that fails
  */
-export async function openInPager(document: Document, terminal: TerminalPort, environment: Environment = process.env) {
-  const command = (environment['PAGER'] ?? 'less').trim();
+export async function openInPager(document: Document, terminal: TerminalPort): Promise<void> {
+  const command = (process.env['PAGER'] ?? 'less').trim();
   if (command === '') throw new Error('PAGER is empty: the pager is disabled. Unset it, or open the editor instead.');
   await openIn(command, document, terminal);
 }
 
 /** Like `openInPager`, with the user's editor. Discards changes. */
-export function openInEditor(document: Document, terminal: TerminalPort, environment: Environment = process.env) {
-  return openIn(environment['VISUAL'] || environment['EDITOR'] || 'vi', document, terminal);
+export function openInEditor(document: Document, terminal: TerminalPort): Promise<void> {
+  return openIn(process.env['VISUAL'] || process.env['EDITOR'] || 'vi', document, terminal);
 }
 
 /** Opens a copy of the document, and removes it even if the program ends first. */

@@ -194,9 +194,8 @@ export function createTheme(name: ThemeName = 'terminal', ascii = false): Theme 
 export function themeFor(
   wanted: ThemeName | undefined,
   environment: Readonly<Record<string, string | undefined>>,
-  platform: NodeJS.Platform = process.platform,
 ): Theme {
-  const ascii = isAsciiOnly(environment, platform);
+  const ascii = isAsciiOnly(environment);
   const name = wanted ?? (wantsColour(environment) === false ? 'plain' : 'terminal');
   const needsMore = name === 'dark' || name === 'light';
   return createTheme(needsMore && hasFewColours(environment) ? 'terminal' : name, ascii);

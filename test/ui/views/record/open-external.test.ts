@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { TerminalPort } from '../../../../src/ui/app/terminal-port.ts';
 import { openInPager } from '../../../../src/ui/views/record/open-external.ts';
 
@@ -11,11 +11,13 @@ describe('the pager', () => {
         return 0;
       },
     } as unknown as TerminalPort;
-    const open = (environment: Record<string, string>) =>
-      openInPager({ name: 'run.json', parts: ['{}'] }, terminal, environment);
-    await open({});
-    await open({ PAGER: 'more -s' });
-    await expect(open({ PAGER: ' ' })).rejects.toThrow('PAGER is empty');
+    const open = (pager: string | undefined) => {
+      vi.stubEnv('PAGER', pager);
+      return openInPager({ name: 'run.json', parts: ['{}'] }, terminal);
+    };
+    await open(undefined);
+    await open('more -s');
+    await expect(open(' ')).rejects.toThrow('PAGER is empty');
     expect(commands).toEqual(['less "$1"', 'more -s "$1"']);
   });
 });
