@@ -200,6 +200,9 @@ export class Router {
     while (!this.#blocked && this.#holds === 0) {
       const input = this.#queue[0];
       if (input === undefined) return;
+      const apart = input.kind === 'press' ? this.#apart(input.press) : [];
+      if (apart.length > 0) this.#queue.splice(0, 1, ...apart.map(press => ({ kind: 'press', press }) as const));
+      if (apart.length > 0) continue;
       const repeats = input.kind === 'press' && this.repeats(input.press);
       if (!repeats && this.#undrawn) return;
       this.#queue.shift();
@@ -215,6 +218,18 @@ export class Router {
         this.#drain(draw);
       });
     }
+  }
+
+  /**
+   * The two presses that an unused key with alt may be: an escape and a character that arrive in one read, as over a
+   * slow line, look the same. Without the escape, the keys after it would reach the wrong place. An escape before one of
+   * a few characters begins a sequence of the terminal.
+   */
+  #apart(press: KeyPress): readonly KeyPress[] {
+    const [, name] = /^alt-([^\s[\]OPX^_]|space)$/u.exec(press.name) ?? [];
+    const isChosen = Object.values(this.#options.overrides).some(keys => keys.includes(press.name));
+    if (name === undefined || isChosen || this.#targetOf(press)) return [];
+    return [pressOf('esc'), pressOf(name)].map(each => ({ ...each, ...(press.at !== undefined && { at: press.at }) }));
   }
 
   /** The field that a press types into; undefined if it is a command's key. */

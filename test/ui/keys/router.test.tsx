@@ -99,6 +99,37 @@ describe('Router', () => {
     expect(ran).toEqual(['x', 'y']);
   });
 
+  it('takes an unused key with alt as an escape and a key, which look the same on a slow line', () => {
+    const { ran, bind } = recorder();
+    const keys = new Router({ overrides: { 'no.where': ['alt-y'] }, readOnly: false });
+    const close: Binding = {
+      command: command('close', 'esc'),
+      run: () => {
+        ran.push('close');
+        keys.remove('window');
+      },
+    };
+    const open = (): void => {
+      ran.length = 0;
+      keys.set('root', { bindings: [bind('palette', ':'), bind('tree', 't'), bind('word', 'alt-b')] });
+      keys.set('window', { parent: 'root', modal: true, bindings: [close, bind('form.t', 't')] });
+    };
+    const ranBy = (...names: string[]): readonly string[] => {
+      open();
+      keys.send(
+        names.map(name => ({ name, text: name.length === 1 ? name : '' })),
+        then => then(),
+      );
+      return [...ran];
+    };
+    expect(ranBy('alt-:', 't')).toEqual(['close', 'palette', 'tree']);
+    // A command, here or elsewhere, has the key; or a sequence of the terminal begins so.
+    keys.remove('window');
+    expect(ranBy('esc', 'alt-b')).toEqual(['close', 'word']);
+    expect(ranBy('alt-y')).toEqual([]);
+    expect(ranBy('alt-[')).toEqual([]);
+  });
+
   it('gives a paste to what the keys before it open, and the keys after it to what it leaves', () => {
     const { ran, bind } = recorder();
     const keys = router();
