@@ -1,7 +1,7 @@
 /** Scripted answers over HTTP, for commands, the built program and the bench. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { endpoints, type Operation } from '../src/contract/endpoints.ts';
+import { listenOnNewPort } from './listen.ts';
 import type { Answers } from './queries/scripted-service.ts';
 
 const routes = Object.entries(endpoints).map(([operation, { method, path }]) => ({
@@ -47,9 +47,9 @@ export interface AnsweringServer extends Disposable {
 export async function serveAnswers(answers: Answers): Promise<AnsweringServer> {
   const answer = answering(answers);
   const server = createServer((request, response) => answer(response, request));
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  const port = await listenOnNewPort(server);
   return {
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    baseUrl: `http://127.0.0.1:${port}`,
     [Symbol.dispose]: () => {
       server.closeAllConnections();
       server.close();

@@ -31,6 +31,8 @@ export interface CommandIo {
   readonly fail: (error: unknown, code?: ExitCode) => Promise<void>;
   /** Overrides the poll intervals from the settings, e.g. so that a test need not wait for them. */
   readonly poll?: PollIntervals;
+  /** Overrides after how long without a response the other rows of a list are not read, for the same reason. */
+  readonly silentMs?: number;
   /** Width of the terminal in columns; undefined for a file or a pipe. */
   readonly columns: number | undefined;
   readonly lines?: LineMode;

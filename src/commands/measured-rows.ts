@@ -10,6 +10,7 @@ import { ServiceError } from '../service/errors.ts';
 import { counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { CommandError } from './exit.ts';
+import type { CommandIo } from './io.ts';
 import { withAlarms } from './listed-alarms.ts';
 import { announcedMs, type CommandContext } from './with-service.ts';
 
@@ -17,7 +18,7 @@ import { announcedMs, type CommandContext } from './with-service.ts';
 const maxMeasuredRows = 500;
 
 /** How long rows wait for the next response with optional values, in milliseconds. */
-export const silentMs = 5_000;
+export const patienceOf = ({ silentMs = 5_000 }: CommandIo): number => silentMs;
 
 /** How many of the rows without a value are named. */
 const maxNamed = 3;
@@ -149,6 +150,7 @@ export class MeasuredRows {
       if (isOfAll) throw error;
       this.#leave(row, error);
     };
+    const silentMs = patienceOf(this.#context.io);
     const about = this.#isForOrder ? { onUnread, silentMs, needsOne: true } : {};
     const read = await this.#read(rows, this.#first, this.#context, about);
     // Columns show what is remembered, JSON does not.
@@ -216,6 +218,7 @@ export class MeasuredRows {
     };
     try {
       const context = { ...this.#context, service: this.#context.service.background };
+      const silentMs = patienceOf(context.io);
       return await this.#read(rows, missing, context, { onUnread, silentMs, failure: this.#failure });
     } catch (error) {
       this.#context.signal.throwIfAborted();

@@ -33,7 +33,7 @@ import { CommandError, exitCodes } from './exit.ts';
 import { resourceOrThrow } from './find.ts';
 import { findOrCheckpoint, searchCheckpoint } from './find-checkpoint.ts';
 import type { CommandIo } from './io.ts';
-import { silentMs } from './measured-rows.ts';
+import { patienceOf } from './measured-rows.ts';
 import { printRecord, tableText } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
@@ -173,7 +173,7 @@ async function readHeldOut(trained: readonly TrainingRun[], context: CommandCont
   const read = firstOf(trained, 'held-out rewards', 'Name a benchmark to see those of its runs.', context.io);
   const unread: string[] = [];
   const rows = await measures.read(read, new Set(['held-out']), context, {
-    ...{ scope: {}, range: context.compare.rewardRange, silentMs },
+    ...{ scope: {}, range: context.compare.rewardRange, silentMs: patienceOf(context.io) },
     onUnread: (_, { message }) => unread.push(message),
   });
   const some = counted(unread.length, 'training run');

@@ -95,6 +95,7 @@ export function cliOn({ baseUrl, apiKey, home = testFolder() }: Place) {
       fail: async error => note(describeFailure(error)),
       columns,
       poll: { focusedMs: 20, visibleMs: 100 },
+      silentMs: 600_000,
       signal: signal ?? new AbortController().signal,
       ...(onStopOnSignals && { stopOnSignals: onStopOnSignals }),
       ...(onInterrupt && { onInterrupt }),

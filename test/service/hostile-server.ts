@@ -3,11 +3,11 @@
  * closes when the test ends.
  */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { createService, type Service } from '../../src/service/index.ts';
 import type { LogLine, ServiceOptions } from '../../src/service/options.ts';
 import type { TraceEvent } from '../../src/service/trace.ts';
+import { listenOnNewPort } from '../listen.ts';
 
 export interface SeenRequest {
   readonly method: string;
@@ -51,12 +51,11 @@ export async function hostileServer(...script: readonly Behaviour[]): Promise<Ho
   server.on('connection', () => {
     connections += 1;
   });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  const port = await listenOnNewPort(server);
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });
-  const { port } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}`, requests, connections: () => connections };
 }
 

@@ -20,6 +20,7 @@ interface ProgramProps {
   readonly overrides?: KeyOverrides;
   readonly start?: Place;
   readonly notices?: NoticeKind;
+  readonly toastMs?: number;
   readonly connection?: Connection;
 }
 
@@ -33,6 +34,7 @@ export function Program({
   overrides = noOverrides,
   start,
   notices,
+  toastMs,
   connection = noConnection,
 }: ProgramProps) {
   const unreported = useFailures();
@@ -43,7 +45,7 @@ export function Program({
         <FailuresProvider value={failures}>
           <KeyRouter overrides={overrides} readOnly={workbench.readOnly} onFailure={failures.announce}>
             <ConnectionProvider value={connection}>
-              <ShellScreen {...{ registry, terminal, start, notices }} />
+              <ShellScreen {...{ registry, terminal, start, notices, toastMs }} />
             </ConnectionProvider>
           </KeyRouter>
         </FailuresProvider>

@@ -40,6 +40,8 @@ interface ShellProps {
   readonly start?: Place | undefined;
   /** How to announce the end of watched work. */
   readonly notices?: NoticeKind | undefined;
+  /** See {@link useToasts}. */
+  readonly toastMs?: number | undefined;
 }
 
 const ConnectWindow = lazyWindow(async () => (await import('./connect-window.tsx')).ConnectWindow);
@@ -272,7 +274,7 @@ function useBusyHome(
   }, [workbench, terminal, onPress, isAtHome, busyHome, dispatch]);
 }
 
-export function ShellScreen({ registry, terminal, start, notices = 'off' }: ShellProps) {
+export function ShellScreen({ registry, terminal, start, notices = 'off', toastMs }: ShellProps) {
   const workbench = useWorkbench();
   const [state, dispatch] = useReducer(shellReducer, undefined, () =>
     initialShellState(
@@ -285,7 +287,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
   const failures = useFailures();
   const place = currentPlace(state);
   useBusyHome(registry, terminal, start === undefined && placeKey(place) === placeKey(registry.home), dispatch);
-  const { shown: toast, log, say, keep } = useToasts(placeKey(place), overlays.length, useWelcome());
+  const { shown: toast, log, say, keep } = useToasts(placeKey(place), overlays.length, useWelcome(), toastMs);
   useEventToasts(say);
   useNotices(notices, terminal, say, place);
   const connectionNotice = useConnectionNotice({ say, keep });

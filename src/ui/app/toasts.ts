@@ -63,8 +63,9 @@ function timed({ text, tail, ...rest }: Toast): TimedToast {
  * it is about. `place` identifies the current view, and `windows` is the number of windows above it.
  *
  * @param first shown in the first frame
+ * @param mostMs overrides the maximum time, so that a test sees a notice however slow its machine is
  */
-export function useToasts(place: string, windows: number, first?: Toast): ToastLine {
+export function useToasts(place: string, windows: number, first?: Toast, mostMs?: number): ToastLine {
   const [toasts, dispatch] = useReducer(toastReducer, noToasts, none =>
     first ? toastReducer(none, { kind: 'say', toast: timed(first) }) : none,
   );
@@ -81,7 +82,7 @@ export function useToasts(place: string, windows: number, first?: Toast): ToastL
   useEffect(() => {
     if (!shown) return undefined;
     const end = (): void => dispatch({ kind: 'end', toast: shown });
-    let timer = setTimeout(end, longestMs[shown.kind]);
+    let timer = setTimeout(end, mostMs ?? longestMs[shown.kind]);
     const stop = onPress(() => {
       clearTimeout(timer);
       timer = setTimeout(end, Math.max(0, shown.at + shortestMs - Date.now()));
@@ -90,7 +91,7 @@ export function useToasts(place: string, windows: number, first?: Toast): ToastL
       clearTimeout(timer);
       stop();
     };
-  }, [shown, onPress]);
+  }, [shown, onPress, mostMs]);
 
   const drawn = useRef({ toast: shown, place, windows });
   useEffect(() => {

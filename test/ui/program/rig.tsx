@@ -23,6 +23,8 @@ export interface RigOptions extends ScreenOptions {
   readonly start?: Place;
   readonly readOnly?: boolean;
   readonly notices?: NoticeKind;
+  /** How long a notice stays: by default, so long that a slow machine cannot miss it; undefined for as long as usual. */
+  readonly toastMs?: number | undefined;
   /** The usual intervals, if it is missing. */
   readonly poll?: PollIntervals;
   /** Where the settings come from. */
@@ -44,7 +46,8 @@ export interface Rig {
 
 /** Opens the program at `start`. The caller closes it. */
 export function openProgram(options: RigOptions = {}): Rig {
-  const { service, start, readOnly = false, notices, poll, remembered, connection, ...size } = options;
+  const { service, start, readOnly = false, notices, poll, remembered, connection, ...others } = options;
+  const { toastMs, ...size } = { toastMs: 600_000, ...others };
   const failed: { error: unknown; failure: Failure }[] = [];
   const failures: Failures = new Failures({
     write: error => {
@@ -82,6 +85,7 @@ export function openProgram(options: RigOptions = {}): Rig {
       {...(start && { start })}
       {...(connection && { connection })}
       {...(notices && { notices })}
+      {...(toastMs && { toastMs })}
     />,
     { columns: 140, rows: 40, ...size },
   );
