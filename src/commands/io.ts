@@ -8,6 +8,7 @@ import type { PollIntervals } from '../queries/polling.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { defaultColumns, isAsciiOnly, toAscii } from '../text/terminal.ts';
 import { CommandError, type ExitCode, exitCodes, Interruption } from './exit.ts';
+import { writeOutput } from './standard-output.ts';
 
 /** A note's data, which only JSON output contains, next to the text. */
 export type NoteFields = Readonly<Record<string, unknown>>;
@@ -150,15 +151,8 @@ export function processIo(asJson: boolean): CommandIo {
     get input() {
       return process.stdin;
     },
-    print: text =>
-      new Promise(resolve => {
-        const { stdout } = process;
-        // The screen prints nothing, and handles such errors itself.
-        if (stdout.listenerCount('error', stop) === 0) stdout.on('error', stop);
-        // Output to a file or a pipe is data and stays unchanged.
-        if (stdout.write(stdout.isTTY ? shown(text) : text)) resolve();
-        else stdout.once('drain', resolve);
-      }),
+    // Output to a file or a pipe is data and stays unchanged.
+    print: text => writeOutput(process.stdout.isTTY ? shown(text) : text, stop),
     note,
     fail: async error => report((await import('./failure.ts')).describeFailure(error)),
     get columns() {

@@ -2,9 +2,10 @@
  * Prints prebuilt help, or the version. Imports little, because parsing a command line would take longer than all of
  * this.
  */
-import { fstatSync, readFileSync, writeSync } from 'node:fs';
+import { fstatSync, readFileSync } from 'node:fs';
 import { own } from '../base/own-property.ts';
 import { defaultColumns, isAsciiOnly } from '../text/terminal.ts';
+import { writeOutput } from './standard-output.ts';
 
 /** The file with the prebuilt help, next to the program. */
 export const prebuiltFile = 'help.json';
@@ -44,13 +45,7 @@ function fitsTerminal(): boolean {
 export function printPrebuilt(words: readonly string[], folder: URL): boolean {
   const text = textOrJson(words, folder);
   if (text === undefined || !fitsTerminal()) return false;
-  let rest = Buffer.from(text);
-  try {
-    while (rest.length > 0) rest = rest.subarray(writeSync(1, rest));
-  } catch {
-    // The pipe is full or broken: a stream waits, or reports the error.
-    process.stdout.once('error', error => void import('./io.ts').then(({ stopWriting }) => stopWriting(error)));
-    process.stdout.write(rest);
-  }
+  const fail = (error: Error): void => void import('./io.ts').then(({ stopWriting }) => stopWriting(error));
+  void writeOutput(text, fail, true);
   return true;
 }

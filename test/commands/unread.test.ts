@@ -1,10 +1,12 @@
-/** A reader that closes standard output early, and the exit code for it. */
-import { spawn } from 'node:child_process';
+/** Standard output that fails: a reader that closes it early, and a file that does not take all; and their exit codes. */
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import { hostileServer, json } from '../service/hostile-server.ts';
-import { cliOn } from './cli.ts';
+import { cliOn, testFolder } from './cli.ts';
 
 /** The exit code of a program that prints once nobody reads. */
 async function codeOf(said: string): Promise<unknown> {
@@ -59,4 +61,21 @@ it('is reported to waiting commands if the end was not seen', async () => {
     onPrint: () => order.push('printed'),
   });
   expect(order).toEqual([exitCodes.endUnseen, 'printed']);
+});
+
+it.each([
+  ['a result', 'io.ts', 'processIo(false).print(text)'],
+  ['help', 'prebuilt.ts', "printPrebuilt(['--help'], new URL('file:' + process.cwd() + '/'))"],
+])('of %s in a file is reported if only its beginning fits', (_, file, print) => {
+  const cwd = testFolder();
+  const text = 'x'.repeat(6_000);
+  writeFileSync(join(cwd, 'help.json'), JSON.stringify({ '--help': text }));
+  const module = new URL(`../../src/commands/${file}`, import.meta.url);
+  const script = `const text = '${text}'; (await import('${module}')).${print};`;
+  // Files of at most 2 blocks of 1024 bytes, as a disk that is nearly full.
+  const line = 'ulimit -f 2; exec "$0" --input-type=module --eval "$1" > out';
+  const { status, stderr } = spawnSync('bash', ['-c', line, process.execPath, script], { cwd, encoding: 'utf8' });
+  expect(stderr).toMatch(/^benchtop: The output is incomplete: .*EFBIG\)\.\n$/);
+  expect(status).toBe(exitCodes.failed);
+  expect(readFileSync(join(cwd, 'out'), 'utf8')).toBe(text.slice(0, 2_048));
 });
