@@ -65,7 +65,8 @@ export function certaintyNow(eval_run_id: string, read: ReadRewards, { memory, c
   const seen = memory.seen.find('run', eval_run_id)?.record as EvalRun | undefined;
   const { recorded, endedAt } = { ...(seen && extentOfRecord(seen)), ...read };
   const readAfterEnd = readAfterEndOf(read.rewards, { ...read, recorded, endedAt }, before);
-  return certaintyOf(read.rewards, { ...read, endedAt, range: compare?.rewardRange }, readAfterEnd);
+  const known = recorded?.mean === undefined ? read.recorded : recorded;
+  return certaintyOf(read.rewards, { ...read, recorded: known, endedAt, range: compare?.rewardRange }, readAfterEnd);
 }
 
 /** The totals in a run's record. */

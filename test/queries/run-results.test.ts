@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import { trajectoryRewards } from '../../src/contract/evaluations.ts';
 import { comparedRuns, comparison } from '../../src/queries/compare.ts';
+import { isOfMean } from '../../src/queries/run-mean.ts';
 import { runResultsQuery } from '../../src/queries/run-results.ts';
 import { stepRewardList, stepTrajectories } from '../../src/queries/training.ts';
 import { RememberedStore } from '../../src/store/store.ts';
@@ -83,6 +84,18 @@ it('is not final while a completed run lacks rewards that its mean lacks too', a
     each.activity(results),
   );
   expect(activities).toEqual(['settling', 'settled', 'settled', 'settled']);
+});
+
+it('keeps the mean of the seen record, which may not be that of the listed rewards (attack37 B1)', async () => {
+  const of = context({
+    getTrajectoryRewards: () => rewards,
+    getRolloutStatistics: () => ({ snapshots: [] }),
+    getEvalProgress: () => ({ eval_run_id: 'evr_1', status: 'completed', total_rollouts: 3 }),
+  });
+  const record = { status: 'completed', reward_mean: 0.9, reward_count: 3 };
+  of.memory.see([{ kind: 'run', id: 'evr_1', status: 'completed', record }]);
+  const { certainty } = await runResultsQuery('evr_1', true).read(of);
+  expect(certainty && isOfMean(certainty, { mean: 0.9, graded: 3 })).toBe(true);
 });
 
 it('fails without rewards', async () => {
