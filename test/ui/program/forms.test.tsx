@@ -1,7 +1,10 @@
 /** Forms that start something: their descriptions, and help. */
+import { hashKey } from '@tanstack/react-query';
 import { expect, it } from 'vitest';
+import { modelList } from '../../../src/queries/models.ts';
 import type { Place } from '../../../src/resources/place.ts';
 import { NetworkError } from '../../../src/service/errors.ts';
+import { RememberedStore } from '../../../src/store/store.ts';
 import { sayYes } from './actions.tsx';
 import { openWorld, world } from './scripted-world.tsx';
 
@@ -63,6 +66,30 @@ it.each([
     expect(screen.text().replaceAll(/[│\s]+/g, ' ')).toContain('step 4 of words); cost unknown: set priceUnit');
   },
 );
+
+it('offers all models once they have been read, if it opened on those of an earlier session (attack37 B2)', async () => {
+  const service = offering();
+  const models = ['acme/small', 'acme/large'].map(model_slug => ({ model_slug }));
+  const answer = Promise.withResolvers<readonly object[]>();
+  service.answers.listSupportedTrainingModels = () => answer.promise;
+  const list = { complete: false, dropped: 0, repeated: 0, notes: [], remembered_at: undefined };
+  const remembered = (): RememberedStore => {
+    const store = RememberedStore.inMemory('test');
+    store.keepList(hashKey(modelList.key), { ...list, rows: models.slice(0, 1) }, Date.now());
+    store.flush();
+    return store;
+  };
+  const screen = openWorld(service, benchmarks, { columns: 120, rows: 40, remembered });
+  await screen.waitFor('▸ t-words');
+  await screen.press('t');
+  await screen.waitFor('1/1');
+  await screen.type('large');
+  await screen.waitFor('There is no “large” here');
+  answer.resolve(models);
+  await screen.waitFor('1/2');
+  await screen.press('backspace');
+  await screen.waitFor('2/2');
+});
 
 it('ctrl-g opens help over a form, even in a small terminal, and the form is still there (W39)', async () => {
   const screen = openWorld(offering(), benchmarks, { columns: 60, rows: 15 });

@@ -304,12 +304,15 @@ function useSummary(
 function StartRunForm(latest: StartRunFormProps) {
   const { row, start, model, models, checkpoint, several, onClose } = latest;
   const { remembered } = useWorkbench();
-  // Created once: a later response must not replace the user's input.
-  const [{ slugField, options, offered }] = useState(() => ({
-    slugField: modelField(models, lastModel(start.kind, row.bench_id, remembered), start.startsSeveral),
+  // Created once: a later response must not replace the user's input. Only the list of models grows, because the first
+  // models may be an earlier session's.
+  const [{ initial, hasModels, options, offered }] = useState(() => ({
+    initial: lastModel(start.kind, row.bench_id, remembered),
+    hasModels: models.length > 0,
     options: optionFields(latest.offered),
     offered: latest.offered,
   }));
+  const slugField = modelField(hasModels ? models : [], initial, start.startsSeveral);
   const props = { ...latest, offered };
   const chosen = useChosen(props);
   const starts = useStarts(start);
