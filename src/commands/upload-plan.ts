@@ -8,6 +8,7 @@ import { type ExitCode, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import { printRecord, type RecordFlags } from './output.ts';
 import type { ScoreFlag } from './table/flags.ts';
+import { FileProblems } from './trajectory-files.ts';
 
 export async function printBenchmarkPlan(plan: UploadPlan, flags: RecordFlags, io: CommandIo): Promise<ExitCode> {
   const { name, taskCount, files, notes } = plan;
@@ -42,6 +43,7 @@ export async function printTrajectoryPlan(
       if (error === undefined) readable += 1;
       else unreadable.push({ line, place, message: error });
     }
+    if (readable + unreadable.length === 0) throw new FileProblems().holdsNone();
     const { size } = await file.stat();
     const record = { dataset, trajectories: readable, bytes: size, unreadable };
     for (const { line, place, message } of unreadable) io.note(clean`${place}: ${message}`, { line });

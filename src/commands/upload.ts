@@ -337,6 +337,8 @@ async function uploadTrajectories(
   });
   noteUpload(job, flags, io);
   const { phase, counts, hasSent } = job.state;
+  const isEmpty = !hasSent && handledItems(counts) + counts.unknown + job.reports.length === 0;
+  if (phase === 'done' && isEmpty) throw new FileProblems().holdsNone();
   const own = countsOfRun(job.state);
   const text = `${describeRunCounts(job.state).join(', ')}\n`;
   const trajectories = job.outcomes.map(outcomeRecord);

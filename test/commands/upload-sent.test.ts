@@ -342,3 +342,12 @@ it('groups skipped trajectories by reason (attack35)', async () => {
     'and 2 more: It is too old.',
   ]);
 });
+
+it.each([[[]], [['--dry-run']]])('refuses a file without trajectories, as read does (attack37 C1) %s', async flag => {
+  const { url, bodies } = await storing();
+  const { code, out, notes } = await cliOn({ baseUrl: url, apiKey })('upload', [
+    ...[fileOf('', ' ', ''), '--dataset', 'd'],
+    ...flag,
+  ]);
+  expect([code, out, notes, bodies]).toEqual([2, '', 'benchtop: The file holds no trajectories.', []]);
+});
