@@ -1,5 +1,7 @@
 /** Reads a list page by page. */
+import { trimEnd } from '../base/trim.ts';
 import type { Page } from '../contract/common.ts';
+import { ServiceError } from './errors.ts';
 
 /**
  * The cursor of the next page; undefined at the end. The list ends at a page without a cursor, or with a cursor that
@@ -17,6 +19,20 @@ export const isCutOff = ({ has_more }: Page<unknown>, next: string | null | unde
   has_more && next == null;
 
 export const cutOffMessage = 'There may be more rows, but the service gives no way to read them';
+
+/** Statuses with which services reject an expired cursor. */
+const refusals: readonly (number | undefined)[] = [400, 410, 422];
+
+/** Whether the service may have refused a page's cursor. */
+export const isRefusedCursor = (error: unknown): error is ServiceError =>
+  error instanceof ServiceError && refusals.includes(error.status);
+
+/** The error for a page: the user did not choose its cursor, and so cannot correct it. */
+function pageError(error: unknown, cursor: string | undefined): unknown {
+  if (cursor === undefined || !isRefusedCursor(error)) return error;
+  const words = trimEnd(error.words ?? error.message, '.');
+  return new ServiceError('api', `The service refused to read on: ${words}. Run it again.`, error);
+}
 
 /** The first row of a list that passes the test. Later pages are not read. */
 export async function findOnPages<Row>(
@@ -38,7 +54,9 @@ export async function* readPages<Read extends Page<unknown>>(
   let cursor: string | undefined;
   do {
     followed.add(cursor);
-    const page: Read = await readPage(cursor);
+    const page: Read = await readPage(cursor).catch((error: unknown) => {
+      throw pageError(error, cursor);
+    });
     cursor = nextCursor(page, next => followed.has(next));
     yield { ...page, isCutOff: isCutOff(page, cursor) };
   } while (cursor !== undefined);

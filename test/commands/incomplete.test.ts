@@ -105,3 +105,19 @@ it.each(['failures evr_1', 'report evr_1'])('%s fails if a rollout could not be 
   if (command === 'failures') expect(out).toMatch(/^completed\tstatus\t2.*\ncould not be read\tstatus\t1\t/m);
   expect(code).toBe(exitCodes.failed);
 });
+
+it.each([
+  ['list', ['deployments', '--all']],
+  ['get', ['deployment', 'last']],
+])('%s does not ask the user to correct a cursor that the service refuses (attack37 C2)', async (command, args) => {
+  const server = await hostileServer((response, request) => {
+    if (!request.url.startsWith('/api/v1/deploy')) return refusal(404, 'not_found_error', 'none')(response, request);
+    if (request.url.includes('cursor=')) return refusal(400, 'validation_error', 'expired')(response, request);
+    if (request.url.includes('last')) return refusal(404, 'not_found_error', 'none')(response, request);
+    return json({ items: [{ deployment_id: 'dep_1' }], has_more: true, next_cursor: 'c' })(response, request);
+  });
+  const { code, notes } = await cliOn({ baseUrl: server.url, apiKey: 'key' })(command, args);
+  expect(notes).toMatch(/The service refused to read on: .*\. Run it again\.$/);
+  expect(notes).not.toContain('Fix');
+  expect(code).toBe(exitCodes.failed);
+});

@@ -5,8 +5,7 @@
 
 import { asError } from '../../base/errors.ts';
 import { Listeners } from '../../base/listeners.ts';
-import { ServiceError } from '../../service/errors.ts';
-import { isCutOff, nextCursor } from '../../service/pagination.ts';
+import { isCutOff, isRefusedCursor, nextCursor } from '../../service/pagination.ts';
 import type { Activity } from '../polling.ts';
 import type { QueryContext } from '../query-context.ts';
 import { type ListData, type ListSource, maxPagesWithoutNewRows, pageSize, readListed } from './list-source.ts';
@@ -42,13 +41,6 @@ export interface RowsAge {
 export const pagesPerPoll = 12;
 /** Maximum pages per poll of a list that is not on screen, and is read only for its count and its running rows. */
 export const pagesPerHiddenPoll = 3;
-/** Statuses with which services reject an expired cursor. */
-const refusals: readonly (number | undefined)[] = [400, 410, 422];
-
-function isRefused(error: unknown): boolean {
-  return error instanceof ServiceError && refusals.includes(error.status);
-}
-
 /** Timeout for one page, in milliseconds. */
 const pageTimeoutMs = 60_000;
 
@@ -345,7 +337,7 @@ export class ListReader<Row> {
         answers.push(await this.#ask(cursor, [...pages.slice(0, at), ...answers], page, reading));
       } catch (error) {
         const isFresh = answers.length > 0 || at === 0 || (at === 1 && !page);
-        if (isFresh || !isRefused(error)) throw error;
+        if (isFresh || !isRefusedCursor(error)) throw error;
         this.#pages.cut();
         return false;
       }
