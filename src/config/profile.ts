@@ -119,6 +119,9 @@ export function resolveProfile(input: ProfileInput): Profile {
     allowInsecureHttp,
     caFile: caFileOf(places),
   };
+  const isPlain = [baseUrl, inferenceUrl].every(({ value }) => new URL(value).protocol === 'http:');
+  if (isPlain && service.caFile?.origin.kind === 'flag')
+    search.warnings.push(`--ca-file is not used: ${baseUrl.value} is not an https address.`);
   const name = base.origin.kind === 'file' ? entry.name : new URL(baseUrl.value).host;
   return { name, service, ...shared, warnings: search.warnings };
 }
@@ -171,8 +174,10 @@ function chooseEntry({ flags, environment, settings, settingsPath }: ProfileInpu
   if (found) return { name, settings: found, byFlag, origin };
   if (name === 'local') return { name, settings: {}, byFlag, origin };
   const names = ['local', ...Object.keys(profiles).filter(other => other !== 'local')].join(', ');
+  // A profile named by flag may have been chosen on screen.
+  const named = byFlag ? '' : `, which ${describeOrigin(origin)} names`;
   throw new ConfigError(
-    `There is no profile ${JSON.stringify(name)}, which ${describeOrigin(origin)} names. The profiles are: ${names}. They are defined in ${settingsPath}.`,
+    `There is no profile ${JSON.stringify(name)}${named}. The profiles are: ${names}. They are defined in ${settingsPath}.`,
   );
 }
 

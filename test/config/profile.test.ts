@@ -96,10 +96,19 @@ describe('the service of a command', () => {
 
   it('is refused if the profile is unknown, with a list of the known ones', () => {
     expect(() => resolve({ flags: { profile: 'prd' } })).toThrow(
-      /no profile "prd", which --profile names\. The profiles are: local, prod, staging, keyless/,
+      /no profile "prd"\. The profiles are: local, prod, staging, keyless/,
     );
     expect(() => resolve({ environment: { BENCHTOP_PROFILE: '__proto__' } })).toThrow(/BENCHTOP_PROFILE/);
     expect(() => resolve({ settings: { defaultProfile: 'gone' } })).toThrow(/defaultProfile in \/c\/config\.json/);
+  });
+
+  it('does not use the file of --ca-file over http, and says so (attack37 C6)', () => {
+    const at = (baseUrl: string) => resolve({ flags: { baseUrl, caFile: '/ca.pem' } }).warnings.at(-1);
+    const words = '--ca-file is not used: http://127.0.0.1:9 is not an https address.';
+    expect([at('http://127.0.0.1:9'), at('https://lab.example')]).toEqual([
+      words,
+      expect.not.stringContaining('--ca-file'),
+    ]);
   });
 
   it('is refused over http unless its settings allow it', () => {
