@@ -1,4 +1,5 @@
 /** The service on screen: the configured one, until the user switches to another profile. */
+import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { errorMessage } from '../base/errors.ts';
 import { Listeners } from '../base/listeners.ts';
@@ -175,6 +176,8 @@ export class Session {
   #config: Config;
   #shown: ShownService;
   #connection: Connection;
+  /** Whether the settings file could not be used when it last changed. */
+  #isUnusable = false;
   /** Functions that stop watching a file, by its path. */
   readonly #watched = new Map<string, () => void>();
   readonly #listeners = new Listeners();
@@ -276,10 +279,15 @@ export class Session {
     let config: Config;
     try {
       config = this.#load();
-    } catch {
-      // The file is half written, or wrong: wait for the next change.
+    } catch (error) {
+      const words = errorMessage(error).replaceAll(this.#config.settingsPath, basename(this.#config.settingsPath));
+      this.#isUnusable = true;
+      this.#connection = { ...this.#connection, warnings: [`The earlier settings apply: ${words}`] };
+      this.#listeners.notify();
       return;
     }
+    const news = this.#isUnusable ? ['The settings file is right again, and its settings apply.'] : [];
+    this.#isUnusable = false;
     const fails = workbench.fails(mayBeSettings);
     const applied = applyPreferences(config, this.#shown, this.#started);
     if (isDeepStrictEqual(withoutKeys(config.profile), withoutKeys(this.#config.profile))) {
@@ -289,7 +297,7 @@ export class Session {
       this.#config = config;
       this.#showAnew();
     } else this.#config = { ...this.#config, preferences: applied.preferences, warnings: applied.warnings };
-    this.#changed();
+    this.#changed(news);
   };
 
   /** Repeats failed requests, which re-read a refused key. */
@@ -298,9 +306,11 @@ export class Session {
     if (workbench.fails(mayBeSettings)) workbench.refresh();
   };
 
-  #changed(): void {
+  /** @param news shown if there are no warnings */
+  #changed(news: readonly string[] = []): void {
     this.#watch();
-    this.#connection = this.#describe();
+    const connection = this.#describe();
+    this.#connection = connection.warnings.length > 0 ? connection : { ...connection, warnings: news };
     this.#listeners.notify();
   }
 

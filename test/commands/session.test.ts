@@ -398,6 +398,30 @@ describe('the settings file, changed by another program', () => {
     await eventually(() => expect(sessions.map(each => each.connection.warnings)).toEqual([[], []]));
   });
 
+  it('says where the file is wrong, and when it is right again (attack37 C7)', async () => {
+    const { session, file } = await started({});
+    const [says, heard] = [vi.fn(), () => says.mock.calls.flat()];
+    onTestFinished(session.subscribe(() => says(session.connection.warnings[0])));
+    const write = async (text: string, words: string): Promise<void> => {
+      writeFileSync(file, text);
+      await eventually(() => expect(heard().at(-1)).toBe(words));
+    };
+    const kept = 'The earlier settings apply: config.json';
+    await write(
+      '{"alarms":{"silentMinutes":5},',
+      `${kept} is not valid JSON at line 1, column 31. Correct it, or move it away to start without settings.`,
+    );
+    expect(session.workbench.alarmsFor(undefined).silentMs).not.toBe(300_000);
+    await write(
+      '{"alarms":{"silentMinutes":"soon"}}',
+      `${kept} cannot be used:\n  alarms.silentMinutes must be a number`,
+    );
+    await write('{"alarms":{"silentMinutes":5}}', 'The settings file is right again, and its settings apply.');
+    expect(session.workbench.alarmsFor(undefined).silentMs).toBe(300_000);
+    await write('{"theme":"light"}', 'Changed settings that apply when benchtop is started again: theme.');
+    expect(heard()).toHaveLength(4);
+  });
+
   it('applies new limits beside a new address that is not used', async () => {
     const { session, file, write } = await failing(takes('sk-new-0123456789'), { apiKey: 'sk-old-0123456789' });
     const { shown, workbench } = session;
