@@ -30,6 +30,8 @@ async function start(): Promise<{ child: ChildProcess; service: Service }> {
   };
 }
 
+const slowly = { interval: 100 };
+
 const killed = (child: ChildProcess) =>
   new Promise(resolve => {
     child.on('exit', resolve);
@@ -41,9 +43,12 @@ describe('kill -9 during evaluations', () => {
     const first = await start();
     const [benchmark] = (await first.service.call('listBenchmarks', { query: { search: 't-words' } })).items;
     const benchId = benchmark?.bench_id ?? '';
-    await eventually(async () =>
-      expect((await first.service.call('getBenchmarkReadiness', { params: { bench_id: benchId } })).ready).toBe(true),
-    );
+    await expect
+      .poll(
+        async () => (await first.service.call('getBenchmarkReadiness', { params: { bench_id: benchId } })).ready,
+        slowly,
+      )
+      .toBe(true);
     const started = await Promise.all(
       Array.from({ length: 4 }, (_, index) =>
         first.service.call('startEval', {
@@ -58,9 +63,10 @@ describe('kill -9 during evaluations', () => {
 
     const second = await start();
     for (const { eval_run_id } of started) {
-      await eventually(async () =>
-        expect((await second.service.call('getEvalRun', { params: { eval_run_id } })).status).toBe('completed'),
-      );
+      // Each question takes time from the run.
+      await expect
+        .poll(async () => (await second.service.call('getEvalRun', { params: { eval_run_id } })).status, slowly)
+        .toBe('completed');
       const { trajectory_rewards } = await second.service.call('getTrajectoryRewards', { params: { eval_run_id } });
       expect(new Set(trajectory_rewards.map(({ task_id }) => task_id)).size).toBe(28);
       expect(trajectory_rewards).toHaveLength(28);

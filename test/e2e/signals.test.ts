@@ -107,7 +107,7 @@ describe.each([
     const session = openSession(await serviceOf(nonsense));
     await session.waitFor('Benchmarks');
     const enough = Promise.withResolvers<void>();
-    let left = 300;
+    let left = 100;
     const typing = setInterval(() => {
       session.type('jjkkGg:runs\rsS/x\u001b:traj\r[]');
       left -= 1;
