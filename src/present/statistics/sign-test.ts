@@ -15,3 +15,6 @@ export function signTest(wins: number, losses: number): number | undefined {
   }
   return Math.min(1, 2 * tail);
 }
+
+/** A probability with two digits; never rounded to 0. */
+export const formatChance = (share: number): string => (share < 0.001 ? 'p < 0.001' : `p = ${share.toPrecision(2)}`);

@@ -6,6 +6,7 @@ import { type BySide, type Side, sides } from '../../base/sides.ts';
 import { counted, differenceUntil } from '../../text/numbers.ts';
 import { missingOf } from './filled.ts';
 import { type Evidence, type Interval, type IntervalOptions, timesUntil } from './interval.ts';
+import { formatChance, signTest } from './sign-test.ts';
 import { lacksRewards, type TaskMean, withoutReward } from './task-mean.ts';
 import type { RunEnd } from './tasks.ts';
 
@@ -39,6 +40,9 @@ export interface Situation {
   readonly ignoring: Evidence;
   readonly interval: Interval | undefined;
   readonly pairs: number;
+  /** In how many pairs the new run's reward is higher and lower. */
+  readonly wins: number;
+  readonly losses: number;
   readonly means: BySide<TaskMean>;
   /** Whether rewards are missing only for tasks that neither run has graded. */
   readonly isOnlyUngraded: boolean;
@@ -110,10 +114,29 @@ function describeIgnored(situation: Situation): string {
   return parts.length === 0 ? '' : `ignoring ${enumerated(parts)}`;
 }
 
+/**
+ * `lower on 21 of 21 tasks: a sign test excludes chance (p < 0.001), but …`, if the mean leaves open what most tasks show.
+ * Only for runs that have ended and have all their rewards, because the test is valid for a single look.
+ */
+function describeMostTasks({ wins, losses, pairs, means, evidence, options }: Situation): string {
+  const isOpen = evidence.reason === undefined && verdictFor(evidence, options.equalWithin, 1) === 'undecided';
+  const chance = signTest(wins, losses);
+  const isWhole = sides.every(side => means[side].end === 'complete' && !lacksRewards(means[side]));
+  if (!isOpen || !isWhole || chance === undefined || chance >= 1 - options.confidence) return '';
+  const isHigher = wins > losses;
+  const [most, rest] = isHigher ? [wins, losses] : [losses, wins];
+  const other = rest === 0 ? '' : ` and ${isHigher ? 'lower' : 'higher'} on ${rest}`;
+  const but = isHigher ? 'lose more than these gain' : 'gain more than these lose';
+  return `${isHigher ? 'higher' : 'lower'} on ${most}${other} of ${counted(pairs, 'task')}: a sign test excludes chance (${formatChance(chance)}), but a few unseen tasks may ${but}`;
+}
+
 export function verdictOf(situation: Situation): Verdict {
   const verdict = plainVerdict(situation);
   const isUndecided = verdict.kind === 'undecided';
-  const words = [verdict.words, describeIgnored(situation)].filter(Boolean).join(', ');
+  const plain = [verdict.words, describeMostTasks(situation)]
+    .filter(Boolean)
+    .join(verdict.words.includes(':') ? '; ' : ': ');
+  const words = [plain, describeIgnored(situation)].filter(Boolean).join(', ');
   if (situation.uncounted.length === 0 || (isUndecided && situation.interval === undefined))
     return { ...verdict, words };
   const { reason, condition } = describeUnreported(situation);
@@ -258,6 +281,7 @@ export function gateOf(situation: Situation, least: number): Gate {
       ? [`${describeOpen(least)}: ${reason}`, 'to treat the listed rewards as complete, use --ended']
       : sentences),
     isUnsure && !isAssumed ? reason : '',
+    outcome === 'undecided' ? describeMostTasks(situation) : '',
     describeIgnored(situation),
     situation.caution,
   ];

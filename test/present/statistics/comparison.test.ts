@@ -51,6 +51,31 @@ describe('a verdict', () => {
     );
   });
 
+  it('says what most tasks show if the mean is undecided (out34 B1)', () => {
+    const base = Array.from({ length: 21 }, (_, index) => 0.3 + index / 100);
+    const lower = base.map((value, index) => value - 0.05 - (index % 3) * 0.09);
+    const most =
+      'lower on 21 of 21 tasks: a sign test excludes chance (p < 0.001), but a few unseen tasks may gain more';
+    const { verdict, gate } = compared(base, lower);
+    expect(verdict.kind).toBe('undecided');
+    expect(verdict.words).toMatch(/^undecided: needs about \d+ more tasks; lower on 21 of 21/);
+    expect(verdict.words).toContain(most);
+    expect(gate(0)).toMatchObject({ outcome: 'undecided' });
+    expect(gate(0).words).toContain(most.replace('lower', 'Lower'));
+    expect(compared(lower, base).verdict.words).toContain('; higher on 21 of 21 tasks: a sign test');
+    const mixed = lower.map((value, index) => (index < 2 ? 1 : value));
+    expect(compared(base, mixed).verdict.words).toContain('lower on 19 and higher on 2 of 21 tasks');
+    // Not of an even split, not of a run that goes on, and not if the verdict says it.
+    expect(
+      compared(
+        base,
+        base.map((value, index) => value + (index % 2 ? 0.05 : -0.05)),
+      ).verdict.words,
+    ).not.toContain('sign');
+    expect(compared(base, lower, { end: 'running', total: 40 }).verdict.words).not.toContain('sign');
+    expect(compared(times(28, 1), times(28, 0)).verdict.words).toBe('the new run is worse');
+  });
+
   it('does not follow from two tasks that go from 0 to 1 (V44)', () => {
     const { interval, verdict, gate } = compared([0, 0], [1, 1]);
     expect(interval?.low).toBeCloseTo(-1 + 2 * Math.sqrt(0.025), 6);

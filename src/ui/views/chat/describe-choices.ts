@@ -1,6 +1,6 @@
 /** Choices between two models' answers, in words. Pure. */
 import type { Counts, Preference } from '../../../chat/choices.ts';
-import { signTest } from '../../../present/statistics/sign-test.ts';
+import { formatChance, signTest } from '../../../present/statistics/sign-test.ts';
 import { displayWidth } from '../../../text/width.ts';
 
 /** The mark below each of the two answers. */
@@ -10,9 +10,6 @@ export const verdictLabels: Readonly<Record<Preference, readonly [left: string, 
   equal: ['chosen as equal', 'chosen as equal'],
   'both bad': ['chosen: both bad', 'chosen: both bad'],
 };
-
-/** A probability with two digits; never rounded to 0. */
-const chance = (share: number): string => (share < 0.001 ? '< 0.001' : `= ${share.toPrecision(2)}`);
 
 /**
  * E.g. `a better 7, b better 2, equal 1 (n=10), single-look exact sign test: p = 0.18`, or shorter if that is wider
@@ -27,7 +24,7 @@ export function describeCounts(
   const all = counts.left + counts.right + equal + bad;
   if (all === 0) return '';
   const share = signTest(counts.left, counts.right);
-  const test = (words: string): string => (share === undefined ? '' : `, ${words} p ${chance(share)}`);
+  const test = (words: string): string => (share === undefined ? '' : `, ${words} ${formatChance(share)}`);
   const ties = (word: string): string => `equal ${equal}${bad > 0 ? `, ${word} ${bad}` : ''} (n=${all})`;
   const long = `${left} better ${counts.left}, ${right} better ${counts.right}, ${ties('both bad')}${test('single-look exact sign test:')}`;
   const short = `${left} ${counts.left}, ${right} ${counts.right}, ${ties('bad')}${test('sign test')}`;
