@@ -162,8 +162,8 @@ function answerFinding(steps: readonly AuditStep[]): Finding | undefined {
       rollouts.length >= read.length * short.ofRollouts &&
       rollouts.length >= (sorted[1]?.[1].length ?? 0) * short.ofNext;
     if (!isLong && !isShort) continue;
-    const shown = answer === '' ? 'no words' : JSON.stringify(answer.slice(0, 60));
-    const words = `${answered} of ${counted(questions.size, 'question')} got the same answer, ${shown}: ${percent(rollouts.length / read.length)} of ${counted(read.length, 'answer')} read, ${inSteps(steps)}`;
+    const shown = answer === '' ? 'an answer without words' : `the answer ${JSON.stringify(answer.slice(0, 60))}`;
+    const words = `${answered} of ${counted(questions.size, 'question')} got ${shown} at least once: ${percent(rollouts.length / read.length)} of ${counted(read.length, 'answer')} read, ${inSteps(steps)}`;
     return finding('answer', words, rollouts);
   }
   return undefined;
