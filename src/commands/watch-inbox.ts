@@ -6,6 +6,7 @@ import { isRunning } from '../contract/status.ts';
 import type { AnyQuery } from '../queries/live-query.ts';
 import type { Observation } from '../queries/statuses/known-resource.ts';
 import { lostAfterMs, StatusStore } from '../queries/statuses/store.ts';
+import { isAlarmKind, isOn } from '../resources/alarms.ts';
 import { kinds, resourceOfKind, resources } from '../resources/catalogue.ts';
 import { describeEvent, eventFields, eventNames, summaryOf } from '../resources/inbox.ts';
 import { lookAt, observeOnce } from '../resources/look.ts';
@@ -15,6 +16,7 @@ import { type EventSort, Inbox, type InboxEvent, isBad, sortOf } from '../workbe
 import { type ExitCode, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import { printRecord, timeText } from './output.ts';
+import { alarmRulesOf } from './past-alarms.ts';
 import type { CommandInput } from './table/commands.ts';
 import { describeUnlisted, readWatchLists } from './watch-lists.ts';
 import { type CommandContext, withService } from './with-service.ts';
@@ -70,8 +72,14 @@ async function readEnds(context: CommandContext, inbox: Inbox, statuses: StatusS
   return { unread, unlisted };
 }
 
+/** Whether an event is an alarm that is over, or that the settings no longer ask for. */
+async function isPastAlarm({ what, detail }: InboxEvent, context: CommandContext): Promise<boolean> {
+  if (!isAlarmKind(what)) return false;
+  return detail.overAtStep !== undefined || !isOn(what, await alarmRulesOf(detail.parent, context));
+}
+
 /**
- * Prints the undismissed events, oldest first. Exit code 1 if something failed, 8 if there are only alarms, and 6 if
+ * Prints the undismissed events, oldest first. Exit code 1 if something failed, 8 if there are only active alarms, and 6 if
  * there may be more because no history can be saved or not everything could be read.
  */
 export function printInbox(flags: CommandInput<'watch'>['flags'], io: CommandIo): Promise<ExitCode> {
@@ -103,7 +111,9 @@ export function printInbox(flags: CommandInput<'watch'>['flags'], io: CommandIo)
       const record = { ...eventFields(event, compare.rewardRange), is_new: isNew };
       await printRecord(record, id, flags, io, { text: () => text, isLine: true });
     }
-    const sorts = events.filter(isBad).map(sortOf);
+    const bad = events.filter(isBad);
+    const arePast = await Promise.all(bad.map(event => isPastAlarm(event, context)));
+    const sorts = bad.filter((_, index) => !arePast[index]).map(sortOf);
     const isAlarm = (sort: EventSort): boolean => sort === 'stalled' || sort === 'alarm';
     if (sorts.some(sort => !isAlarm(sort))) return exitCodes.failed;
     if (sorts.length > 0) return exitCodes.alarm;

@@ -39,9 +39,12 @@ const keptRules = {
   'evaluation range': 'evaluation',
 } as const satisfies Partial<Record<AlarmKind, keyof AlarmRules>>;
 
+/** Whether an alarm's rule is turned on. */
+export const isOn = (kind: AlarmKind, rules: AlarmRules): boolean =>
+  (kind === 'stall' ? (rules.silentMs ?? rules.silentPaces) : rules[keptRules[kind]]) !== undefined;
+
 /** Whether an alarm stays in the inbox after it ends. It does not if its rule has been turned off. */
-export const isKept = (kind: AlarmKind, rules: AlarmRules): boolean =>
-  kind !== 'stall' && rules[keptRules[kind]] !== undefined;
+export const isKept = (kind: AlarmKind, rules: AlarmRules): boolean => kind !== 'stall' && isOn(kind, rules);
 
 export interface Alarm {
   readonly kind: AlarmKind;
@@ -269,7 +272,9 @@ export function judge(reading: Reading, rules: AlarmRules, range: Range): Verdic
   const last = heldOut?.recent?.findLast(({ isUnfinished }) => !isUnfinished);
   if (last) {
     const mean = { kind: 'held-out range', name: 'held-out', value: last.reward, step: last.step } as const;
-    verdicts.set('held-out range', rules.heldOut && outsideOf(mean, rules.heldOut));
+    // No update precedes step 0: the base model may be below a range that is for the trained one.
+    const isBase = last.step === 0 && last.reward < (rules.heldOut?.[0] ?? 0);
+    verdicts.set('held-out range', rules.heldOut && !isBase ? outsideOf(mean, rules.heldOut) : undefined);
   }
   const failures = failuresRead(reading);
   if (failures) {

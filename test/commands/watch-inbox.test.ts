@@ -155,6 +155,41 @@ describe('without a history (out29 A4)', () => {
   });
 });
 
+it('exits with 8 only for an alarm that is active and still on (out34 B6)', async () => {
+  const run = { training_run_id: 'trn_good', bench_id: 'b1', display_name: 'trn_good', status: 'running' };
+  const { url } = await hostileServer(
+    answering({
+      listBenchmarks: () => pageOf([{ bench_id: 'b1', label: 'b1' }]),
+      listTrainingRuns: () => [run],
+      getTrainingRun: () => run,
+    }),
+  );
+  const cli = cliOn({ baseUrl: url, apiKey });
+  const environment = { XDG_STATE_HOME: testFolder() };
+  const look = () => cli('watch', ['--since', 'last'], { environment });
+  expect((await look()).code).toBe(0);
+  const put = (what: string, detail: object): void => {
+    const [path = ''] = globSync(join(environment.XDG_STATE_HOME, '**/remembered.db'));
+    const database = new DatabaseSync(path);
+    database
+      .prepare(
+        `insert or replace into events (profile, kind, id, what, label, at, exact, detail, dismissed)
+        select profile, 'training', 'trn_good', ?, 'trn_good', ?, 0, ?, 0 from seen limit 1`,
+      )
+      .run(what, Date.now(), JSON.stringify(detail));
+    database.close();
+  };
+  // This range is not set.
+  put('held-out range', { alarm: 'held-out 0.1 is outside 0.2..0.9' });
+  const off = await look();
+  expect([off.code, off.out]).toEqual([0, expect.stringContaining('held-out 0.1 is outside')]);
+  put('held-out drop', { alarm: 'held-out fell', overAtStep: 5 });
+  const over = await look();
+  expect([over.code, over.out]).toEqual([0, expect.stringContaining('over at step 5')]);
+  put('held-out drop', { alarm: 'held-out fell' });
+  expect((await look()).code).toBe(8);
+});
+
 it('covers everything', async () => {
   const { cli } = await trainings();
   const { code, notes } = await cli('watch', ['trn_bad', '--since', 'last']);

@@ -178,6 +178,11 @@ describe('a reading', () => {
       'held-out range',
       'trainer range',
     ]);
+    // The base model need not be in the range, but must not be above it (out34 B6).
+    const base = (reward: number): Reading => ({
+      heldOut: heldOutMeans(curve([reward]).map(round => ({ ...round, step: 0 }))),
+    });
+    expect([0.1, 0.95].map(reward => kindsIn(base(reward), limits))).toEqual([[], ['held-out range']]);
     const rollouts = { mean: 0.4, graded: 12, failed: 0, ended: 12, isOver: false };
     expect(kindsIn({ rollouts }, limits)).toEqual([]);
     expect(kindsIn({ trainer: { reward: 1.0000000000000002, step: 1 } }, limits)).toEqual([]);

@@ -113,7 +113,8 @@ The first word may name their kind; a kind alone watches everything of that kind
 watches everything that is running or pinned. Notes when an alarm from the settings begins and ends. Exits with 0 if all
 succeed, 1 if one fails, 6 if the outcome of one is unknown, and 8 if one succeeds while an alarm
 is active. With --since last,
-prints the inbox of the workbench instead, and exits with 1 if something in it failed, or 8 if it has an alarm. With --until,
+prints the inbox of the workbench instead, i.e. what ended, failed or went over an alarm and has not been dismissed. What came since you last looked is marked as new.
+Exits with 1 if something in it failed, or 8 if an alarm in it is active. With --until,
 the rewards decide when a named, pinned or running evaluation has ended; an evaluation without a status
 is listed, but not waited for.`,
     args: [{ name: 'KIND|ID', of: 'watched', many: true, optional: true }],
@@ -129,7 +130,7 @@ is listed, but not waited for.`,
       since: {
         value: 'WHEN',
         choices: ['last'],
-        description: 'print the work that ended, failed or stalled since you last looked, and exit',
+        description: 'print the inbox, marking what is new since you last looked, and exit',
       },
       alarm: { description: 'stop with exit code 8 when an alarm begins' },
       ...recordFlags,
