@@ -19,6 +19,7 @@ import { describeError } from '../../../service/errors.ts';
 import { withoutData } from '../../../text/data-urls.ts';
 import { counted } from '../../../text/numbers.ts';
 import { sanitise, sanitiseLine } from '../../../text/sanitise.ts';
+import { splitThoughts } from '../../../text/thoughts.ts';
 import { duration } from '../../../text/time.ts';
 import { wrap } from '../../../text/wrap.ts';
 import type { KeyOf } from '../../keys/router.tsx';
@@ -112,10 +113,13 @@ function turnLines(turn: Turn, width: number, answering: boolean, theme: Theme):
   const name = turn.role === 'user' ? 'you' : sanitiseLine(answererName(turn));
   const lines: ConversationLine[] = [{ kind: turn.role, text: name }];
   if (turn.answeredBy !== undefined) pushAll(lines, paragraph('answerer', describeAnswerer(turn.answeredBy), width));
-  if (turn.reasoning !== '') pushAll(lines, reasoningLines(turn.reasoning, width, answering, theme));
-  if (turn.content !== '') {
-    const isMarkdown = turn.role === 'assistant' && !(answering && turn.content.length > longestStreamed);
-    const content = withoutData(turn.content);
+  const isAnswer = turn.role === 'assistant';
+  const { thoughts = '', answer = turn.content } = (isAnswer && splitThoughts(turn.content)) || {};
+  const reasoning = [turn.reasoning, thoughts.trim()].filter(Boolean).join('\n\n');
+  if (reasoning !== '') pushAll(lines, reasoningLines(reasoning, width, answering, theme));
+  if (answer !== '') {
+    const isMarkdown = isAnswer && !(answering && answer.length > longestStreamed);
+    const content = withoutData(answer);
     pushAll(lines, isMarkdown ? markdown(content, width, theme) : paragraph('text', content, width));
   }
   const { refusal = '', calls = [] } = turn;

@@ -191,6 +191,15 @@ describe('createTalkLayout', () => {
     expect(lines.slice(4, 7)).toEqual([`  ${bar} first`, `  ${bar} second`, '  answer 8']);
   });
 
+  it('shows thoughts in the text as reasoning, while they arrive too', () => {
+    const kindsOf = (...pieces: readonly string[]) =>
+      linesOf(play(ask, ...pieces.map(text)), 40).map(({ kind, text: shown }) => [kind, shown.trim()].join(' '));
+    expect(kindsOf('<think>\nI ad', 'd.')).toContain('reasoning │ I add.');
+    const whole = kindsOf('<think>\nI add.\n</think>\n\n', 'It is 4.');
+    expect(whole).toEqual(expect.arrayContaining(['reasoning │ I add.', 'text It is 4.']));
+    expect(whole.join()).not.toContain('think>');
+  });
+
   it('shows the end of long reasoning while the answer arrives, and all of it afterwards', () => {
     const reasoning = `start\n${'a\n'.repeat(200_000)}`;
     const talk = play(ask, { kind: 'text', content: 'end', reasoning, firstMs: 5 });
