@@ -2,7 +2,7 @@
  * Converts other programs' rollout files to the contract's trajectories. Recognises a record by its fields, never by
  * its file name, and names the fields it leaves out.
  */
-import { fromAnthropic, fromDump, fromOpenAi, fromShareGpt } from './formats/conversations.ts';
+import { fromAnthropic, fromDump, fromOpenAi, fromShareGpt, fromTauBench } from './formats/conversations.ts';
 import { type Fields, type ForeignRecord, ownFields } from './formats/fields.ts';
 import { fromInspect } from './formats/inspect.ts';
 import { fromVerifiers } from './formats/verifiers.ts';
@@ -15,12 +15,13 @@ const formats: readonly Format[] = [
   (fields, score) => fromInspect(fields, score === undefined ? undefined : { reward: score }),
   fromVerifiers,
   fromShareGpt,
+  fromTauBench,
   fromAnthropic,
   fromOpenAi,
 ];
 
 /** The formats of records with a task named as the contract does. With messages, only a dump has one. */
-const formatsOfTask: readonly Format[] = [fromDump, fromVerifiers, fromShareGpt];
+const formatsOfTask: readonly Format[] = [fromDump, fromVerifiers, fromShareGpt, fromTauBench];
 
 /**
  * Converts another program's record; undefined for a contract trajectory or an unknown format.

@@ -830,3 +830,12 @@ it('reads the task and the result of an agent on SWE-bench', () => {
   const unclear = { task_id: 'django-1', resolved: 'partly' };
   expect(only({ messages, instance_id: 'django-1', resolved: 'partly' })).toMatchObject(unclear);
 });
+
+it('reads the results of τ-bench', () => {
+  const traj = [user, assistantMessage('done')];
+  expect(only({ task_id: 3, reward: 1, traj, trial: 2, info: { a: 1 } })).toEqual({
+    ...{ task_id: '3', reward: 1, sample: 2, info: { a: 1 } },
+    steps: [{ messages: traj }],
+  });
+  expect(foreignRecord({ task_id: 3, traj: [1] })).toBeUndefined();
+});

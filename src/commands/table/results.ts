@@ -297,8 +297,8 @@ one; BEST is a training run's best one.`,
     summary: 'read a file of rollouts, without a service',
     about: `On a terminal, opens the file as a list with the reader, groups and search, and follows it unless it is compressed;
 elsewhere, or from - for standard input, prints the transcripts. Nothing is uploaded or kept. It takes exported trajectories,
-rollouts from verifiers and prime-rl, Inspect logs (.json, .eval), conversations and batches from OpenAI and Anthropic, and
-ShareGPT, any of them compressed with gzip; a note names the format and lists omissions. If an Inspect log has several scores, the reward is the
+rollouts from verifiers and prime-rl, Inspect logs (.json, .eval), conversations and batches from OpenAI and Anthropic,
+ShareGPT and τ-bench, any of them compressed with gzip; a note names the format and lists omissions. If an Inspect log has several scores, the reward is the
 first scorer's (none, if it gives several); a note names it, and --score chooses another. Exits with 1 if some of it
 could not be read.`,
     args: [{ name: 'FILE' }],

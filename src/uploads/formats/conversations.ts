@@ -63,6 +63,13 @@ export function fromShareGpt(fields: Fields): ForeignRecord | undefined {
   ]);
 }
 
+/** A result of τ-bench: a conversation with tools, its task, its reward and the number of its trial. */
+export function fromTauBench({ traj, task_id, trial, ...fields }: Fields): ForeignRecord | undefined {
+  const messages = recordsIn(traj);
+  if (messages.length === 0 || !messages.every(({ role }) => typeof role === 'string')) return undefined;
+  return conversation({ ...fields, task_id: wordOf(task_id), sample: trial }, 'a τ-bench result', messages);
+}
+
 /** Finish reasons for Anthropic's stop reasons. */
 const stopReasons: Readonly<Record<string, string>> = {
   end_turn: 'stop',
