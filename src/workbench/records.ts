@@ -6,7 +6,7 @@ import type { Lists } from '../queries/lists/lists.ts';
 import { rememberObserved } from '../queries/remembered-fallback.ts';
 import { rememberedDifference } from '../queries/run-difference.ts';
 import { rememberedCertainty } from '../queries/run-mean.ts';
-import { type Observation, takesBackEnd } from '../queries/statuses/known-resource.ts';
+import type { Observation } from '../queries/statuses/known-resource.ts';
 import type { AllOfKind, Subject } from '../queries/statuses/observe.ts';
 import type { Restarts } from '../queries/statuses/restarts.ts';
 import {
@@ -63,17 +63,12 @@ export class Records {
     }
   }
 
-  /** Passes on the observations in a response. */
+  /** Passes on the observations in a response, as the statuses have accepted them. */
   observed(observations: readonly Observation[], times: ReadTimes): void {
     const { at, by } = times;
     this.#of.attend(at);
     this.#of.inbox.observed(observations, at);
-    // The statuses have dropped late responses, which say that an ended resource has not ended.
-    const isLate = (each: Observation): boolean => takesBackEnd(this.#of.statuses.get(each), each);
-    this.#remember(
-      observations.filter(each => !isLate(each)),
-      at,
-    );
+    this.#remember(observations, at);
     this.#recallCertainty(observations, times);
     for (const { kind, id, done } of observations) {
       const known = this.#of.kinds.get(kind)?.recordsProgress ? this.#of.statuses.get({ kind, id }) : undefined;

@@ -213,7 +213,7 @@ async function withRewards(...first: readonly number[]) {
   const { certainty } = await readRunRewards(run.id, context, extent);
   const at = Date.now();
   statuses.recall([{ ...run, ...endedAt(at), status: 'completed', total: 8, done: 8, endTime: ended }]);
-  const report = (observation: Observation): void => statuses.report([observation], { askedAt: at, at });
+  const report = (observation: Observation): void => void statuses.report([observation], { askedAt: at, at });
   report(observationOf(run.id, certainty));
   show('watch');
   const round = roundsQuery(workbench, { counted: false, atHome: false });

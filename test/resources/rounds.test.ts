@@ -289,7 +289,7 @@ it('reads the progress of a run again that ended early while it was followed', a
   onTestFinished(observer.subscribe(() => {}));
   const listed = { kind: 'training', id: 'trn_1' };
   const report = (more: object): void =>
-    statuses.report([{ ...listed, ...more }], { askedAt: Date.now(), at: Date.now() });
+    void statuses.report([{ ...listed, ...more }], { askedAt: Date.now(), at: Date.now() });
   report({ status: 'running' });
   const rounds = roundsQuery(workbench, { counted: false, atHome: false });
   await rounds.read(context);

@@ -30,7 +30,7 @@ function world() {
   };
   /** An answer of the list, without the steps. */
   const listed = (time: number, status = 'running'): void =>
-    workbench.statuses.report([{ ...ref, status }], { askedAt: time, at: time, by: 'list' });
+    void workbench.statuses.report([{ ...ref, status }], { askedAt: time, at: time, by: 'list' });
   return { at, paceAt, steps, listed };
 }
 
@@ -104,7 +104,7 @@ it('puts failures first, then running, waiting and completed lines, and pins bef
   onTestFinished(() => workbench.close());
   const at = Date.now();
   const report = (id: string, status: string, more: object = {}): void =>
-    workbench.statuses.report([{ kind: 'training', id, label: id, status, ...more }], { askedAt: at, at });
+    void workbench.statuses.report([{ kind: 'training', id, label: id, status, ...more }], { askedAt: at, at });
   const heldOut = [0.7, 0.3, 0.3, 0.3, 0.3].map((held_out_reward, step) => ({
     step,
     held_out_reward,

@@ -135,13 +135,47 @@ it('remembers no late answer over the end of a run (attack35)', () => {
   const answer = (status: string, at: number): void => {
     const record = { eval_run_id: 'evr_1', status };
     const observed = [{ kind: 'run', id: 'evr_1', status, record, endTime: null }];
-    workbench.statuses.report(observed, { askedAt: at, at: at + 5 });
-    workbench.records.observed(observed, { askedAt: at, at: at + 5 });
+    const times = { askedAt: at, at: at + 5 };
+    workbench.records.observed(workbench.statuses.report(observed, times), times);
   };
   answer('running', 1);
   answer('completed', 3);
   answer('running', 2);
   expect(remembered.seen.find('run', 'evr_1')).toMatchObject({ status: 'completed', record: { status: 'completed' } });
+});
+
+it('takes the status and the progress of the answer that was requested last, not of the one that arrives last', () => {
+  const remembered = RememberedStore.inMemory('test');
+  const workbench = newWorkbench({ remembered: () => remembered });
+  onTestFinished(() => workbench.close());
+  const run = { kind: 'training', id: 'trn_1' };
+  const answer = (status: string, done: number, [askedAt, at]: readonly [number, number], more: object = {}): void => {
+    const record = { training_run_id: 'trn_1', status };
+    const times = { askedAt, at };
+    workbench.records.observed(workbench.statuses.report([{ ...run, status, done, record, ...more }], times), times);
+  };
+  const known = () => workbench.statuses.get(run);
+  answer('pending', 0, [10, 20]);
+  answer('running', 3, [40, 50]);
+  const { beganAt } = known() ?? {};
+  // A slow list.
+  answer('pending', 0, [30, 60], { label: 'nightly' });
+  expect(known()).toMatchObject({ status: 'running', done: 3, label: 'nightly', beganAt });
+  expect(remembered.seen.find('training', 'trn_1')).toMatchObject({ status: 'running', record: { status: 'running' } });
+  expect(remembered.progress.of('trn_1').map(({ completed_steps }) => completed_steps)).toEqual([0, 3]);
+  // The service made it after the other one, however early it was requested.
+  answer('running', 4, [35, 70]);
+  expect(known()?.done).toBe(4);
+  answer('succeeded', 5, [36, 80]);
+  expect(known()).toMatchObject({ status: 'succeeded', done: 5 });
+  // The clock was set back.
+  const other = { ...run, id: 'trn_2' };
+  for (const [status, at] of [
+    ['pending', 1_000],
+    ['running', 500],
+  ] as const)
+    workbench.statuses.report([{ ...other, status }], { askedAt: at, at: at + 5 });
+  expect(workbench.statuses.get(other)?.status).toBe('running');
 });
 
 it('lets no late answer to a start replace what a list has shown of the run', () => {

@@ -52,7 +52,7 @@ declare module '@tanstack/react-query' {
 
 interface Observers {
   readonly statuses: StatusStore;
-  /** Called with every report, e.g. to remember it. */
+  /** Called with what is new in every report, e.g. to remember it. */
   readonly onObserved: (observations: readonly Observation[], times: ReadTimes) => void;
   /** Called with every result that contains all resources of a kind. */
   readonly onAll?: (all: AllOfKind, times: ReadTimes) => void;
@@ -117,8 +117,7 @@ class AnswerObserver {
     const read = meta.news?.() ?? meta.rows?.(data as never) ?? [data];
     const observations = read.flatMap(row => this.#newsOf(row, query, times.askedAt));
     if (observations.length > 0) {
-      this.#observers.statuses.report(observations, times);
-      this.#observers.onObserved(observations, times);
+      this.#observers.onObserved(this.#observers.statuses.report(observations, times), times);
     }
     if (meta.rows) this.#readUnlisted();
     const all = meta.all?.();

@@ -66,6 +66,8 @@ interface Entry {
   /** When its current status was first and last read; in epoch milliseconds. */
   statusAt: number;
   statusReadAt: number;
+  /** When the newest response with its status was requested; in epoch milliseconds. */
+  statusAskedAt: number;
   /** When a response last reported its progress; in epoch milliseconds. */
   doneAt: number | undefined;
   /** When its progress last changed; in epoch milliseconds. */
@@ -85,6 +87,7 @@ function newEntry(known: KnownResource, readAt: number, seen = false): Entry {
     readBy: undefined,
     statusAt: readAt,
     statusReadAt: readAt,
+    statusAskedAt: 0,
     doneAt: undefined,
     movedAt: undefined,
     goneAt: undefined,
@@ -161,14 +164,20 @@ export class StatusStore {
   /** Calls back with a report's transitions, after the store has changed. */
   readonly onTransitions = this.#transitionListeners.subscribe;
 
-  /** Records a response. A resource first seen after its end makes no transition. */
-  report(observations: readonly Observation[], { askedAt, at, by }: ReadTimes): void {
+  /**
+   * Records a response. A resource first seen after its end makes no transition.
+   *
+   * @returns the observations without what newer responses have contradicted
+   */
+  report(observations: readonly Observation[], { askedAt, at, by }: ReadTimes): readonly Observation[] {
     const transitions: Transition[] = [];
+    const accepted: Observation[] = [];
     let changed = false;
     for (const observation of observations) {
       const entry = this.#entries.get(keyOf(observation)) ?? newEntry(unknownResource(observation, observation.id), at);
       const before = entry.known;
-      const news = this.#keepingEnd(entry, observation, { askedAt, at });
+      const news = this.#withoutPast(entry, observation, { askedAt, at });
+      accepted.push(news);
       const ends = !hasEnded(before.status) && hasEnded(news.status);
       const fresh = mergeObservation(ends ? withoutProgress(before) : before, news);
       const isEarly = ends && before.status !== undefined;
@@ -180,8 +189,9 @@ export class StatusStore {
       const wasSeen = entry.seen;
       const lastReadAt = entry.statusReadAt;
       if (observation.status != null) [entry.seen, entry.statusReadAt] = [true, at];
+      if (news.status != null) entry.statusAskedAt = askedAt;
       [entry.readAt, entry.readBy] = [at, by];
-      if (observation.done != null) entry.doneAt = at;
+      if (news.done != null) entry.doneAt = at;
       if (next.done !== undefined && next.done !== before.done) entry.movedAt = at;
       if (next.status !== before.status) entry.statusAt = at;
       const wasFollowed = wasSeen && (before.status !== undefined || before.isNew);
@@ -210,6 +220,7 @@ export class StatusStore {
         });
     }
     this.#announce(changed, transitions);
+    return accepted;
   }
 
   /**
@@ -315,13 +326,23 @@ export class StatusStore {
     return Math.min(at, this.#recallGradedAt(next, graded) ?? at);
   }
 
-  /** Drops the status from a response that was requested before the end was seen, because it is out of date. */
-  #keepingEnd({ known, statusAt }: Entry, observation: Observation, { askedAt, at }: ReadTimes): Observation {
+  /** Drops the status and the progress from a response that is out of date. */
+  #withoutPast(entry: Entry, observation: Observation, { askedAt, at }: ReadTimes): Observation {
+    const { known, statusAt, statusReadAt, statusAskedAt } = entry;
     // If the response arrived before the end was seen, the clock has been set back.
     const isLater = askedAt > statusAt || at < statusAt;
-    if (!takesBackEnd(known, observation) || (!this.#kinds.get(observation.kind)?.endsForGood && isLater))
-      return observation;
-    return beforeEnd(observation);
+    if (takesBackEnd(known, observation))
+      return !this.#kinds.get(observation.kind)?.endsForGood && isLater ? observation : beforeEnd(observation);
+    const { status, done, record } = observation;
+    // A response that was requested later has arrived earlier. But nothing can end, or make progress, in the past.
+    const isPast = askedAt < statusAskedAt && at >= statusReadAt && !hasEnded(status);
+    if (!isPast || status == null || (done ?? -1) > (known.done ?? -1)) return observation;
+    return {
+      ...observation,
+      status: undefined,
+      done: undefined,
+      record: record && { ...record, status: known.status },
+    };
   }
 
   #announce(changed: boolean, transitions: readonly Transition[]): void {
