@@ -1,5 +1,5 @@
 /** A list's keys: for the row under the cursor or the marked rows, for related places, and for the columns. */
-import { type ColumnChoice, exportColumns } from '../../../present/column.ts';
+import { type Column, type ColumnChoice, exportColumns } from '../../../present/column.ts';
 import type { Waiter } from '../../../queries/lists/read-all.ts';
 import { resourceOfKind } from '../../../resources/catalogue.ts';
 import type { ResourceRef } from '../../../store/store.ts';
@@ -142,7 +142,7 @@ function exportableRows<Row extends object>(
     read: async waiter => ({
       ...title,
       rows: (await read(waiter)) as readonly never[],
-      columns: exportColumns(columns),
+      columns: exportColumns(columns.filter(mayHaveValue)),
     }),
   };
 }
@@ -152,6 +152,9 @@ function markedRows<Row>(rows: readonly Row[]): readonly Row[] {
   if (rows.length === 0) throw new Error('the marked rows are not in the list');
   return rows;
 }
+
+/** Whether a file and the column chooser have the column. */
+const mayHaveValue = ({ hasNone }: Pick<Column<object>, 'hasNone'>): boolean => !hasNone;
 
 /** All rows, read to the end. @throws Error with the reason if rows are missing */
 async function everyRow<Row>(list: PagedList<Row>, waiter: Waiter): Promise<readonly Row[]> {
@@ -171,7 +174,7 @@ function useColumnsBinding<Row>({ name, columns }: ResourceListProps<Row>, { tab
   const { choice, sort } = table.state;
   const render = (close: () => void) => (
     <ColumnsWindow
-      columns={columns}
+      columns={columns.filter(mayHaveValue)}
       chosen={{ choice, sort }}
       onChoose={chosen => {
         table.dispatch({ kind: 'choose-columns', ...chosen, partial: list.hasMore || !list.loaded });
