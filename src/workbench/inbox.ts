@@ -461,9 +461,10 @@ export class Inbox {
     this.#set(this.#read());
   }
 
+  /** A saved time. One in the future is from before the clock was set back, and would make every event old. */
   #timeOf(setting: string): number | undefined {
     const saved = this.#remembered().setting(setting);
-    return typeof saved === 'number' ? saved : undefined;
+    return typeof saved === 'number' ? Math.min(saved, Date.now()) : undefined;
   }
 
   #read(): readonly InboxEvent[] {

@@ -619,6 +619,23 @@ it('separates what is new since the last look from everything not dismissed, whi
   await end(third);
 });
 
+it('takes a last look in the future, by a clock that was set back since, for the present (attack37 C9)', async () => {
+  const path = storeFolder(onTestFinished);
+  const first = start(path);
+  first.answer(run('a'));
+  for (const name of ['looked at', 'inbox opened'])
+    first.workbench.remembered.setSetting(name, Date.now() + 10 * hourMs);
+  await end(first);
+  const second = start(path);
+  const { inbox } = second.workbench;
+  const begun = Date.now();
+  expect(inbox.newSince).toBeLessThanOrEqual(begun);
+  await eventually(() => expect(Date.now()).toBeGreaterThan(begun));
+  second.answer(run('a', { status: 'failed' }));
+  expect(summaryOf(inbox)).toMatch(/^1 failed since/);
+  await end(second);
+});
+
 it('names no time that is not before all new events (out27 B1)', async () => {
   const path = storeFolder(onTestFinished);
   const before = Date.now() - 1_000;
