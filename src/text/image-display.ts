@@ -13,6 +13,8 @@ export function imageDisplayOf(environment: Environment): ImageDisplay {
   const { TERM = '', TERM_PROGRAM, LC_TERMINAL, KITTY_WINDOW_ID, TMUX, STY, ZELLIJ } = environment;
   if (TMUX || STY || ZELLIJ || /^(screen|tmux)/.test(TERM)) return 'viewer';
   if (TERM === 'wezterm' || TERM_PROGRAM === 'WezTerm') return 'wezterm';
-  if (/^xterm-(kitty|ghostty)$/.test(TERM) || TERM_PROGRAM === 'ghostty' || KITTY_WINDOW_ID) return 'kitty';
+  // A terminal that was started from kitty has its variables too.
+  const isInKitty = KITTY_WINDOW_ID && !TERM_PROGRAM;
+  if (/^xterm-(kitty|ghostty)$/.test(TERM) || TERM_PROGRAM === 'ghostty' || isInKitty) return 'kitty';
   return TERM_PROGRAM === 'iTerm.app' || LC_TERMINAL === 'iTerm2' ? 'iterm2' : 'viewer';
 }

@@ -6,6 +6,8 @@ it.each([
   [{ TERM: 'xterm-256color', COLORTERM: 'truecolor' }, 'viewer'],
   [{ TERM: 'xterm-kitty' }, 'kitty'],
   [{ TERM: 'xterm-256color', KITTY_WINDOW_ID: '1' }, 'kitty'],
+  [{ TERM: 'xterm-256color', KITTY_WINDOW_ID: '1', TERM_PROGRAM: 'vscode' }, 'viewer'],
+  [{ TERM: 'xterm-256color', KITTY_WINDOW_ID: '1', TERM_PROGRAM: 'iTerm.app' }, 'iterm2'],
   [{ TERM: 'xterm-ghostty' }, 'kitty'],
   [{ TERM: 'xterm-256color', TERM_PROGRAM: 'ghostty' }, 'kitty'],
   [{ TERM: 'xterm-256color', TERM_PROGRAM: 'iTerm.app' }, 'iterm2'],
