@@ -355,6 +355,31 @@ describe('rows that appear and disappear', () => {
   });
 });
 
+it('drops the marks of rows that had gone before, once the others are deleted (attack37 C3)', async () => {
+  const service = world();
+  const run = { bench_id: 'bench_1', status: 'completed' };
+  const runs = new Map(
+    ['one', 'two', 'three'].map(name => [name, { ...run, eval_run_id: name, display_name: `run ${name}` }]),
+  );
+  const { answers } = service;
+  answers.listEvalRuns = () => [...runs.values()];
+  answers.getEvalRun = ({ eval_run_id: id = '' }) => runs.get(id) ?? notFound(id);
+  answers.deleteEvalRun = ({ eval_run_id: id = '' }) => {
+    runs.delete(id);
+    return {};
+  };
+  const screen = openWorld(service, { view: 'list', resource: 'runs', scope: { benchmark: 'bench_1' } });
+  await screen.waitFor(text => ['▸ run one', 'run two', 'run three'].every(each => text.includes(each)));
+  await screen.press('space', 'space');
+  await screen.waitFor('2 marked');
+  runs.delete('two');
+  await screen.waitFor('2 marked, 1 of them not in the list');
+  await screen.press('d');
+  await screen.waitFor('<y> delete');
+  await screen.press('y');
+  await screen.waitFor(text => text.includes('✓ Deleted run one') && !text.includes('marked'));
+});
+
 it('keeps the marks of rows that an action could not delete, and of no others (B4)', async () => {
   const service = world();
   const run = { bench_id: 'bench_1', status: 'completed' };

@@ -88,7 +88,7 @@ function useRowBindings<Row extends object>(
   const keyOf = useKeyOf();
   // Do not act on the row under the cursor instead, because the user did not mark it.
   const why =
-    targets.length === 0 && table.lostMarks > 0
+    targets.length === 0 && table.lostMarks.length > 0
       ? `No marked row is in the list any more: ${keyOf(listCommands.unmark)} unmarks`
       : undefined;
   const read = rowReader(props, shown);

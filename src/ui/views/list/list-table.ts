@@ -152,11 +152,11 @@ function useListRows<Row extends object>(props: ResourceListProps<Row>, sort: So
   return { live, list, rows, ordered, joinedTo, loaded, error: isExpected || isAbove ? undefined : failed };
 }
 
-/** Drops the marks on rows that the user has deleted. */
+/** Once the user has deleted marked rows, drops all marks without a row: the others were gone before. */
 function useLostMarks({ lostMarks, dispatch }: Pick<Table<never>, 'lostMarks' | 'dispatch'>): void {
   const { isRemoved } = useWorkbench().lists;
   useEffect(() => {
-    if (lostMarks > 0) dispatch({ kind: 'unmark', which: isRemoved });
+    if (lostMarks.some(isRemoved)) dispatch({ kind: 'unmark', which: id => lostMarks.includes(id) });
   }, [lostMarks, dispatch, isRemoved]);
 }
 

@@ -209,7 +209,7 @@ function CountLine<Row>({ table, width, total, hasMore, facts }: CountLineProps<
     return <Text wrap="truncate">{` ${styles.key('/')}${line}${offered.text} ${styles.muted(count)} `}</Text>;
   }
   const { filter, marks } = table.state;
-  const lost = table.lostMarks === 0 ? '' : `, ${table.lostMarks} of them not in the list`;
+  const lost = table.lostMarks.length === 0 ? '' : `, ${table.lostMarks.length} of them not in the list`;
   const parts = [
     filter === '' ? '' : `/${filter}`,
     marks.size === 0 ? '' : `${marks.size} marked${lost}`,

@@ -85,8 +85,8 @@ export interface Table<Row> {
    * Groups are replaced by their members.
    */
   readonly targets: readonly Row[];
-  /** Number of marks on rows that are gone or unread. */
-  readonly lostMarks: number;
+  /** Marks on rows that are gone or unread. */
+  readonly lostMarks: readonly string[];
   /** Filters and sorts rows as the table does. @throws Error if the filter takes too long */
   readonly arrange: (rows: readonly Row[]) => readonly Row[];
   /** The filter while it is being typed. */
@@ -268,7 +268,7 @@ function useTargets<Row>(
   const targets = marks.size > 0 ? marked : current === undefined ? noRows : [current];
   return {
     targets: membersOf ? [...new Set(targets.flatMap(row => membersOf(row) ?? [row]))] : targets,
-    lostMarks: marks.size - marked.length,
+    lostMarks: marks.size === marked.length ? noRows : [...marks].filter(mark => !marked.some(row => id(row) === mark)),
   };
 }
 
