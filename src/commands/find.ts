@@ -10,6 +10,7 @@ import { pagesOf, type ResourcePage } from '../resources/pages.ts';
 import { affectsAllRequests, isGone, isNotOffered, NotFoundError, ServiceError } from '../service/errors.ts';
 import { rememberedAt } from '../store/seen.ts';
 import { clean } from '../text/sanitise.ts';
+import { asTyped } from '../text/typed.ts';
 import { distinguishRows } from './distinguish.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { didYouMean } from './suggest.ts';
@@ -27,11 +28,16 @@ export function resourceOrThrow(name: string): Resource {
   );
 }
 
-/** Whether a row has this id or name. Users may know it by its first column, its title, or its name in the manifest. */
+/**
+ * Whether a row has this id or name, as written or as displayed. Users may know it by its first column, its title, or its
+ * name in the manifest.
+ */
 export function isCalled<Row extends object>(resource: ResourceOf<Row>, row: Row, word: string): boolean {
   const titles = resource.columns.filter(({ id }, index) => index === 0 || id === 'title');
   const ownName: unknown = 'name' in row ? row.name : undefined;
-  return [idOf(resource, row), resource.label?.(row), ...titles.map(({ value }) => value(row)), ownName].includes(word);
+  const names = [idOf(resource, row), resource.label?.(row), ...titles.map(({ value }) => value(row)), ownName];
+  const typed = asTyped(word);
+  return names.some(name => name === word || (typed !== '' && typeof name === 'string' && asTyped(name) === typed));
 }
 
 /** Why lists may have unread rows, and whether they were cut off. */

@@ -7,6 +7,7 @@ import { formatStatus } from '../contract/status.ts';
 import { type Filter, type FilterError, inverseOf, parseFilter, textFilter } from '../text/filter.ts';
 import type { Range } from '../text/fuzzy.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
+import { asTyped } from '../text/typed.ts';
 import { type Column, cellText, describeIfAbsent } from './column.ts';
 
 /** A filter on rows' text and on column values. */
@@ -71,7 +72,9 @@ export function tokensOf(input: string): Token[] {
     const [all, sign = '', quoted, word] = match;
     const text = quoted ?? word ?? '';
     const at = [match.index, match.index + all.length] as const;
-    return text === '' || word === '!' ? [] : { text, at, isQuoted: quoted !== undefined, isInverse: sign !== '' };
+    return text === '' || word === '!'
+      ? []
+      : { text: text.normalize('NFC'), at, isQuoted: quoted !== undefined, isInverse: sign !== '' };
   });
 }
 
@@ -162,9 +165,11 @@ function termOn<Row>(column: Column<Row>, operator: Operator, wanted: string): O
     };
     return { test };
   }
-  const lower = wanted.toLowerCase();
+  const lower = asTyped(wanted).toLowerCase();
   const textsOf = (row: Row): readonly string[] =>
-    [column.value(row), cellText(column, row)].flatMap(each => (each === undefined ? [] : String(each).toLowerCase()));
+    [column.value(row), cellText(column, row)].flatMap(each =>
+      each === undefined ? [] : asTyped(String(each)).toLowerCase(),
+    );
   const ofTexts = (accepts: (text: string) => boolean): Omit<Term<Row>, 'column'> => ({
     test: row => textsOf(row).some(accepts),
     ...(column.status && { doubt: statusDoubt(column, wanted, text => accepts(text.toLowerCase())) }),

@@ -153,7 +153,7 @@ function textOfRows<Row>(columns: readonly Column<Row>[]): (row: Row) => string 
   return row => {
     let joined = '';
     for (const column of searched) joined += `${searchedText(column, row)}\n`;
-    return sanitise(joined, { multiline: true });
+    return sanitise(joined, { multiline: true }).normalize('NFC');
   };
 }
 

@@ -93,3 +93,20 @@ it('are looked up with one series of retries if the service fails (out26 B10)', 
   expect(code).toBe(exitCodes.unreachable);
   expect(notes.match(/Retry \d of 2/g)).toEqual(['Retry 1 of 2', 'Retry 2 of 2']);
 });
+
+it('are found as displayed, and names that look alike are namesakes (attack37 C4)', async () => {
+  const labels = ['cafe\u0301', 'x\0y', 'ab', 'a\u200db', 'a\u00adb'];
+  const items = labels.map((label, index) => ({ bench_id: `bench_${index}`, label }));
+  const server = await hostileServer((response, request) =>
+    /benchmarks\?/.test(request.url)
+      ? json({ items, has_more: false, next_cursor: null })(response, request)
+      : refusal(404, 'not_found_error', 'none')(response, request),
+  );
+  const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+  const idOf = async (name: string) => (await cli('get', ['benchmark', name, '--field', 'bench_id'])).out;
+  expect([await idOf('caf\u00e9'), await idOf('xy')]).toEqual(['bench_0\n', 'bench_1\n']);
+  const { code, notes } = await cli('get', ['benchmark', 'ab']);
+  expect([code, notes]).toEqual([exitCodes.usage, expect.stringContaining('3 benchmarks are named ab')]);
+  for (const filter of ['caf\u00e9', 'benchmark:caf\u00e9', 'benchmark=caf\u00e9', '"cafe\u0301"'])
+    expect((await cli('list', ['benchmarks', '--filter', filter, '--ids'])).out).toBe('bench_0\n');
+});

@@ -18,5 +18,6 @@ it.each([
 
 it('is the shown text, with any spaces the user types', () => {
   expect(isTyped(' two   words', 'two\u200b words')).toBe(true);
+  expect(isTyped('caf\u00e9', 'cafe\u0301')).toBe(true);
   for (const nothing of ['', ' ', '\u200b']) expect(isTyped(nothing, nothing)).toBe(false);
 });
