@@ -29,12 +29,13 @@ import { evaluationUseQuery, tokenUseQuery } from '../queries/token-use.ts';
 import { startTraining } from '../queries/training.ts';
 import { isNotOffered } from '../service/errors.ts';
 import { asReceived, count, counted, countOf } from '../text/numbers.ts';
+import { nameOr } from '../text/typed.ts';
 import { type ActionTable, all, single } from './action.ts';
 import { defineResource, type WholeFacts } from './define.ts';
 import type { Place } from './place.ts';
 
 const benchmarkColumns: readonly Column<Benchmark>[] = [
-  plainColumn('label', 'BENCHMARK', { min: 12, max: 60, grow: 3 }, row => row.label ?? row.bench_id, {
+  plainColumn('label', 'BENCHMARK', { min: 12, max: 60, grow: 3 }, row => nameOr(row.label, row.bench_id), {
     field: 'label',
   }),
   plainColumn('family', 'FAMILY', { min: 6, max: 16, grow: 1 }, row => row.family, { field: 'family' }),

@@ -24,6 +24,7 @@ import { extentOfRecord, type ReadRewards, readRunRewards } from '../queries/run
 import { rememberedCertainty } from '../queries/run-mean.ts';
 import { rememberedAt } from '../store/seen.ts';
 import { endOfId } from '../text/apart.ts';
+import { nameOr } from '../text/typed.ts';
 import {
   type BasedRun,
   baselineColumns,
@@ -53,7 +54,7 @@ import { rowsInLists, withCertainty, withFailed, withRead } from './run-certaint
 import { namedRun } from './run-places.ts';
 
 export const runColumns: readonly Column<MeasuredRun>[] = [
-  plainColumn('name', 'RUN', { min: 13, max: 60, grow: 3 }, row => row.display_name ?? row.eval_run_id),
+  plainColumn('name', 'RUN', { min: 13, max: 60, grow: 3 }, row => nameOr(row.display_name, row.eval_run_id)),
   statusColumn(row => row.status, { known: [...evalRunStatuses, waitingWord] }),
   plainColumn('mean', 'MEAN', 7, listedMean, {
     align: 'right',

@@ -39,6 +39,7 @@ import { rememberedAt } from '../store/seen.ts';
 import { countOf } from '../text/numbers.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { parseTime } from '../text/time.ts';
+import { nameOr } from '../text/typed.ts';
 import { displayWidth } from '../text/width.ts';
 import type { Measures } from './define.ts';
 import { measuredInParts } from './measure-each.ts';
@@ -78,7 +79,9 @@ const shareColumn: Column<ProgressedRun> = {
 };
 
 export const trainingColumns: readonly Column<ProgressedRun>[] = [
-  plainColumn('name', 'TRAINING RUN', { min: 16, max: 60, grow: 3 }, row => row.display_name ?? row.training_run_id),
+  plainColumn('name', 'TRAINING RUN', { min: 16, max: 60, grow: 3 }, row =>
+    nameOr(row.display_name, row.training_run_id),
+  ),
   {
     ...statusColumn<ProgressedRun>(row => row.status, { known: [...trainingStatuses, waitingWord] }),
     width: { min: 11, max: 16, grow: 1 },

@@ -17,6 +17,7 @@ import { timeColumn } from '../present/times.ts';
 import { formatTrainingOrigin } from '../queries/checkpoint-memory.ts';
 import { type HeldOutMean, heldOutMeans, heldOutOfStep, worstOf, worstSortNote } from '../queries/held-out.ts';
 import { counted, countOf } from '../text/numbers.ts';
+import { nameOr } from '../text/typed.ts';
 import { formatRole } from './deployments.ts';
 import type { LineState } from './line-state.ts';
 import { intervalOfRun, listedMean, type MeasuredRun, meanOfRun, worstMeanOf } from './measured-run.ts';
@@ -152,7 +153,7 @@ class Tree {
       const own = <Row extends Dated & { readonly bench_id?: string | null | undefined }>(rows: readonly Row[]) =>
         rows.filter(({ bench_id }) => bench_id === benchmark.bench_id).toSorted(oldestFirst);
       this.#add('benchmark', benchmark.bench_id, [], benchmark, {
-        name: benchmark.label ?? benchmark.bench_id,
+        name: nameOr(benchmark.label, benchmark.bench_id),
         about: formatEvaluationCount(countOf(benchmark.eval_run_count)),
         created: benchmark.created_at,
         hasParts: true,
@@ -213,7 +214,7 @@ class Tree {
 
   #addRun(run: EvalRun, path: readonly string[]): void {
     this.#add('run', run.eval_run_id, path, run, {
-      name: run.display_name ?? run.eval_run_id,
+      name: nameOr(run.display_name, run.eval_run_id),
       status: run.status ?? undefined,
       mean: listedMean(run),
       about: [this.#known.isBaseline(run) ? 'baseline' : '', describeModel(run)].filter(Boolean).join('  '),
@@ -227,7 +228,7 @@ class Tree {
     const { last, best } = (known ? heldOutMeans(known.heldOut) : this.#known.heldOutOf?.(id)) ?? {};
     const about = [best === undefined ? '' : `best at step ${best.step}`, this.#options.get(id) ?? ''];
     const isNew = this.#add('training', id, path, run, {
-      name: run.display_name ?? id,
+      name: nameOr(run.display_name, id),
       status: run.status ?? undefined,
       held_out: last,
       best_held_out: best,

@@ -15,4 +15,8 @@ export function typeable(...names: readonly (string | null | undefined)[]): stri
   return names.map(name => asTyped(name ?? '')).find(name => visible.test(name)) ?? 'yes';
 }
 
+/** A name, or the id of what has no visible name. */
+export const nameOr = (name: string | null | undefined, id: string): string =>
+  name != null && visible.test(name) ? name : id;
+
 export const isTyped = (answer: string, name: string): boolean => asTyped(answer) === typeable(name);
