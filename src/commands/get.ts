@@ -95,6 +95,7 @@ function progressFacts(seen: CurrentState, watch: Watching, hasMean: boolean): F
       value: without > 0 ? `${counted(without, 'rollout')}${failedAmong(without, seen.failed)}` : undefined,
     },
     { label: 'held-out reward', value: seen.heldOut },
+    { label: 'interval', value: seen.noInterval },
     { label: 'best held-out', value: seen.bestHeldOut },
   ];
 }

@@ -1,5 +1,7 @@
 /** Reads a resource's state for commands. */
 import { hasEnded, isRunning } from '../contract/status.ts';
+import { defaultRange } from '../present/statistics/interval.ts';
+import { isBeyond } from '../present/statistics/tasks.ts';
 import { doneWith } from '../queries/evaluations.ts';
 import type { AnyQuery } from '../queries/live-query.ts';
 import { type QueryContext, readShared } from '../queries/query-context.ts';
@@ -17,6 +19,7 @@ import type { ResourceRef } from '../store/store.ts';
 import { resourceOfKind } from './catalogue.ts';
 import { describeBest, describeFailedRounds, describeHeldOut } from './describe-held-out.ts';
 import { heldOutFields } from './held-out-fields.ts';
+import { noIntervalOutside } from './run-mean.ts';
 
 /** An observation, and whether it is remembered, so that it may be out of date. */
 interface Read {
@@ -55,6 +58,8 @@ export interface CurrentState extends KnownResource {
   readonly heldOut: string | undefined;
   /** The best held-out reward with its interval, in words. */
   readonly bestHeldOut: string | undefined;
+  /** Why the newest held-out reward has no interval, if it lies outside the range of rewards. */
+  readonly noInterval: string | undefined;
   /** Both rewards as JSON fields. */
   readonly heldOutFields: ReturnType<typeof heldOutFields>;
   /** Messages about unreadable responses, which were left out. */
@@ -111,7 +116,7 @@ export async function lookAt(ref: ResourceRef, context: QueryContext): Promise<C
   const { measured, failedRounds } = known;
   const { last, best } = measured ?? {};
   const done = doneWith(known.done, known.graded);
-  const range = context.compare?.rewardRange;
+  const { rewardRange: range = defaultRange } = context.compare ?? {};
   const heldOut = last
     ? describeHeldOut(last, range)
     : failedRounds && !failedRounds.isUnfinished
@@ -121,6 +126,7 @@ export async function lookAt(ref: ResourceRef, context: QueryContext): Promise<C
     ...known,
     done,
     heldOut,
+    noInterval: last && isBeyond(last.reward, range) ? noIntervalOutside(range) : undefined,
     bestHeldOut: best && describeBest(best, range),
     heldOutFields: heldOutFields(measured, range, failedRounds),
     unreadable: unreadable.map(({ message }) => message),

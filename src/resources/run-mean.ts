@@ -66,11 +66,13 @@ function describeCondition({ isUncounted, isStoppedWhole, end, unlistedRollouts,
   return `if ${ended}${all} (total unknown)`;
 }
 
+export const noIntervalOutside = (range: Range): string =>
+  `no interval: rewards are outside ${range.join('..')}; set their range with the setting compare.rewardRange`;
+
 function describeEvidence(run: RunMean): string {
   const { interval, outside, isOpen } = run;
   if (isOpen) return 'no interval: the service does not report how many rewards are missing';
-  if (outside && !interval)
-    return `no interval: rewards are outside ${outside.join('..')}; set their range with the setting compare.rewardRange`;
+  if (outside && !interval) return noIntervalOutside(outside);
   return [
     interval === undefined
       ? 'no interval: with so many rewards missing, it would be the whole range'

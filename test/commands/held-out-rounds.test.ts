@@ -159,3 +159,13 @@ it('prints the step of the latest checkpoint of a running run', async () => {
   const { notes } = await cli('deploy', ['first@latest', '--slug', 'tutor', '--dry-run']);
   expect(notes).toContain('first@latest is step 20, the latest checkpoint so far.');
 });
+
+it.each([
+  [4, 'no interval: rewards are outside 0..1; set their range with the setting compare.rewardRange\n'],
+  [1, '95% CI'],
+])('says why there is no interval, if there is none: a mean of %d (attack37 C12)', async (held_out_reward, words) => {
+  const { cli } = await cliWith([{ ...round, step: 9, held_out_reward }]);
+  const { out } = await cli('get', ['training', 'first']);
+  expect(out).toContain(words);
+  expect(out.includes('no interval')).toBe(held_out_reward > 1);
+});
