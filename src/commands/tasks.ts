@@ -3,9 +3,11 @@ import { mean } from '../base/statistics.ts';
 import { withoutEmpty } from '../present/column.ts';
 import { sortRows } from '../present/sort.ts';
 import { passAtK, passCurve, passHatK } from '../present/statistics/pass-at-k.ts';
+import { passAtProblem } from '../present/statistics/tasks.ts';
 import { passesOf, rolloutsOf, type TaskGroup } from '../present/task-groups.ts';
 import { describeGroups, groupColumns, groupsOf, ofSteps, taskColumn, tasksByModel } from '../resources/task-groups.ts';
 import { checkBenchmarks } from './compare.ts';
+import { CommandError } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import { printRecord, rowsText } from './output.ts';
 import { checkSteps, codeOf, noteSteps, readRollouts } from './rollouts.ts';
@@ -84,6 +86,10 @@ export async function run({ args: [word = ''], flags }: CommandInput<'tasks'>, i
       passAt: flags.passAt,
       base: other?.rows,
     });
+    const problem = flags.passAt === undefined ? undefined : passAtProblem(flags.passAt, context.compare.rewardRange);
+    // Rewards outside the range may reach it.
+    if (problem !== undefined && !tasks.isOutside)
+      throw new CommandError(`--pass-at takes ${problem}. Other rewards need the setting compare.rewardRange.`);
     const groups = sortRows(tasks.groups, row => (other ? row.difference : row.mean), false);
     const bases = groups.flatMap(({ base }) => base ?? []);
     const [models, baseModels] = [groups, bases].map(modelFields) as [Models, Models];

@@ -65,6 +65,15 @@ it.each([
   expect(code).toBe(exitCodes.usage);
 });
 
+it.each([
+  [1, exitCodes.usage, '--pass-at takes a number above 0, and at most 1.'],
+  [3, exitCodes.done, 'passed 100%'],
+])('refuses one of tasks that no reward can reach; the rewards are %d (attack37 C5)', async (reward, code, words) => {
+  const cli = await cliWith(completed(2, { reward }));
+  const outcome = await cli('tasks', ['d', '--pass-at', '2']);
+  expect(outcome).toMatchObject({ code, notes: expect.stringContaining(words) });
+});
+
 it('shows the threshold next to the agreement, even if all rewards are passes and fails (out31 B2)', async () => {
   const outcome = await (await cliWith(completed(2)))('regrade', ['d', '--with', 'contains yes']);
   const out = expect.stringContaining('agreement\t100% of 2 on passing at 1.00\n');
