@@ -87,13 +87,13 @@ function splitAtGaps(points: readonly ReportPoint[]): readonly (readonly Valued[
   return stretches.filter(({ length }) => length > 0);
 }
 
-/** Rows of step, value and limits; consecutive steps without a value share one. */
+/** Rows of step, value and limits, as everywhere for people; consecutive steps without a value share one. */
 function curveRows(points: readonly ReportPoint[]): readonly (readonly unknown[])[] {
   const rows: (readonly unknown[])[] = [];
   let gapFrom: number | undefined;
   for (const { x, y, low, high } of points) {
     if (y !== undefined) {
-      rows.push([x, y, low, high]);
+      rows.push([x, ...[y, low, high].map(value => (value === undefined ? undefined : reward(value)))]);
       gapFrom = undefined;
       continue;
     }

@@ -56,6 +56,7 @@ import {
   table,
   transcripts,
   width,
+  withBenchmarkName,
 } from './report.ts';
 
 /** A change of verdict: most of a task's rollouts pass in only one of the runs. */
@@ -258,7 +259,7 @@ async function* comparisonBlocks(
   for (const run of others) yield* changes(tasksOf(run), { base: names[0] ?? '', new: run.name }, options, context);
   for (const [index, run] of runs.entries()) {
     yield { kind: 'heading', text: `Run: ${names[index]}` };
-    yield { kind: 'facts', facts: runFacts(run) };
+    yield { kind: 'facts', facts: runFacts(run).map(fact => withBenchmarkName(fact, context)) };
   }
   yield madeBy();
 }

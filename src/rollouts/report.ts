@@ -6,6 +6,7 @@ import { hasEnded } from '../contract/status.ts';
 import { stepValues } from '../contract/trainer-curve.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { type Column, cellText, exportColumns, withoutEmpty } from '../present/column.ts';
+import type { Fact } from '../present/fact.ts';
 import { imagesIn } from '../present/images.ts';
 import { describeMean } from '../present/mean.ts';
 import { noteFacts } from '../present/notes.ts';
@@ -296,6 +297,14 @@ export async function* transcripts(
   }
 }
 
+/** Adds the benchmark's name, if it is known, to a fact that names it by its id. */
+export function withBenchmarkName(fact: Fact, { memory }: ReportContext): Fact {
+  if (fact.refers?.resource !== 'benchmarks') return fact;
+  const { id } = fact.refers;
+  const name = memory.seen.find('benchmark', id)?.label;
+  return name && name !== id ? { ...fact, value: clean`${name} (${id})` } : fact;
+}
+
 /** A report on a run, a training run or a dataset. */
 export function rolloutsReport(
   owner: Owner,
@@ -322,7 +331,8 @@ async function* rolloutsBlocks(
   const whole = (await resource.wholeFacts?.(row, context)) ?? { facts: resource.facts(row) };
   const { fileNotes } = context;
   const notes = notesIn(context);
-  if (!fileNotes) yield { kind: 'facts', facts: [...noteFacts(notes.get(id)), ...whole.facts] };
+  const facts = whole.facts.map(fact => withBenchmarkName(fact, context));
+  if (!fileNotes) yield { kind: 'facts', facts: [...noteFacts(notes.get(id)), ...facts] };
   for (const note of [...(fileNotes ?? []), ...read.notes]) yield { kind: 'words', text: note.replace(/\.?$/, '.') };
   if (resource.watch?.measures) {
     yield* curves(id, context);

@@ -113,6 +113,14 @@ describe('a report', () => {
     expect([...single.matchAll(/<text [^>]*y="214"[^>]*>([^<]*)</g)].map(([, label]) => label)).toEqual(['3']);
   });
 
+  it('rounds the values of curves in Markdown, as everywhere for people (out34 C12)', async () => {
+    async function* blocks() {
+      const points = [{ x: 5, y: 0.23636363636363636, low: 0.1, high: 0.9358624582362786 }];
+      yield { kind: 'curves', curves: [{ name: 'one', points }] } as const;
+    }
+    expect(await joined(reportMarkdown(blocks()))).toContain('| 5 | 0.236 | 0.100 | 0.936 |');
+  });
+
   it('draws equal values of any size, no line across a gap, and a value between two gaps (attack31 A7)', async () => {
     const drawn = async (values: readonly (number | undefined)[]) => {
       const points = values.map((y, x) => ({ x, y }));

@@ -99,6 +99,13 @@ it('compares two runs: the verdict, flips first, different settings, and regress
   expect(text).toContain('Improvements of new: 1 task\n');
 });
 
+it('names the benchmark of a run, not only its id (out34 C12)', async () => {
+  const { context, memory } = reading();
+  memory.seen.see([{ kind: 'benchmark', id: 'bench_1', label: 'two sums' }], 1);
+  const text = await joined(comparisonReport([run('old'), run('new')], { worst: 0, best: 0 }, context), 'markdown');
+  expect(text).toMatch(/\| benchmark \| two sums \(bench_1\) \|/);
+});
+
 const note = { kind: 'trajectory', message: 0, author: 'me', flag: 'gamed', text: '', label: '', at: 1, since: 1 };
 
 it('prints flagged and noted trajectories of each compared run, each once (A9)', async () => {
@@ -273,9 +280,10 @@ it('shows steps and held-out rounds without a value as gaps, as on screen (attac
           .join(' '),
       );
   };
-  expect(table('held-out reward, with')).toEqual(['0 0.2', '4 no value', '8 0.6', '12 no value']);
+  expect(table('held-out reward, with')).toEqual(['0 0.200', '4 no value', '8 0.600', '12 no value']);
   expect(table('trainer reward\n')).toEqual([
-    ...['0 0', '1 0.1', '2 0.2', '3 to 5 no value', '6 0.6', '7 0.7', '8 to 9 no value', '10 1', '11 1.1', '12 1.2'],
+    ...['0 0', '1 0.100', '2 0.200', '3 to 5 no value', '6 0.600', '7 0.700', '8 to 9 no value'],
+    ...['10 1.00', '11 1.10', '12 1.20'],
   ]);
   const html = await joined(rolloutsReport(owner, rollouts, options, context), 'html');
   const lines = [...html.matchAll(/<path d="([^"]*)" stroke="[^"]*" fill="none" stroke-width/g)];
