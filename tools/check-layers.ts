@@ -49,6 +49,7 @@ const mayImport: Record<string, readonly string[]> = {
     ...small,
     'contract',
     'config',
+    'present/statistics/full-reward.ts',
     'present/statistics/interval.ts',
     'present/statistics/task-mean.ts',
     'present/statistics/tasks.ts',

@@ -4,6 +4,7 @@
  */
 import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { hasEnded } from '../contract/status.ts';
+import { type FullRewards, fullBesidePartial } from '../present/statistics/full-reward.ts';
 import { evidenceFor, type Interval, intervalDefaults, intervalMethod } from '../present/statistics/interval.ts';
 import { type TaskMean, taskMean } from '../present/statistics/task-mean.ts';
 import { isBeyond, type Range, type RunTasks, withinRange } from '../present/statistics/tasks.ts';
@@ -96,6 +97,8 @@ export interface Certainty {
   /** The lowest and the highest reward; undefined without rewards. */
   readonly lowest?: number | undefined;
   readonly highest?: number | undefined;
+  /** How many rewards are full, if others are partial. */
+  readonly full?: FullRewards | undefined;
   /** The range of rewards that the interval assumes. */
   readonly range: Range;
   /** Identifies the method behind the interval. */
@@ -197,6 +200,8 @@ export function certaintyOf(
 ): Certainty {
   const run = runMeanOf(rewards, options);
   const reason = reasonOf(run);
+  const range = options.range ?? intervalDefaults.range;
+  const full = fullBesidePartial(valuesOf(rewards), range);
   return {
     ...(reason === undefined ? { interval: run.interval } : { reason }),
     tasks: run.tasks,
@@ -206,7 +211,8 @@ export function certaintyOf(
     means: [meanOfRewards(rewards).mean, run.mean].filter(mean => mean !== undefined),
     ...(options.recorded && { recorded: options.recorded }),
     ...extremesOf(rewards),
-    range: options.range ?? intervalDefaults.range,
+    ...(full && { full }),
+    range,
     method: intervalMethod,
     isFinal: hasEnded(options.status),
     ...(options.endedAt !== undefined && { endedAt: options.endedAt }),

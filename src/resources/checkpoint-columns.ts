@@ -6,12 +6,13 @@ import type { Column } from '../present/column.ts';
 import type { Fact } from '../present/fact.ts';
 import { describeSource } from '../present/mean.ts';
 import { formatInterval, intervalColumn, numberColumn } from '../present/number-columns.ts';
+import { type FullRewards, formatFull } from '../present/statistics/full-reward.ts';
 import type { Interval } from '../present/statistics/interval.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { type Better, bestHeldOut, betterThan, type HeldOutMean, heldOutOfStep } from '../queries/held-out.ts';
 import type { ReadRewards } from '../queries/run-extent.ts';
 import { certaintyOf, runMeanOf } from '../queries/run-mean.ts';
-import { counted, reward } from '../text/numbers.ts';
+import { counted, percent, reward } from '../text/numbers.ts';
 import { describeHeldOut, describeRank, type Rivals, rivalsOf } from './describe-held-out.ts';
 import { intervalOfRun, lacksIntervalOfRun, listedCount, listedMean, type MeasuredRun } from './measured-run.ts';
 import { describeCertainty } from './run-mean.ts';
@@ -29,6 +30,8 @@ interface Evaluations {
    * read.
    */
   readonly interval: Interval | undefined;
+  /** How many rewards are full, if others are partial and the rewards have been read. */
+  readonly full?: FullRewards | undefined;
   /**
    * Gives the interval or the reason for its absence; empty if a list read it, undefined until the rewards are read.
    */
@@ -94,13 +97,14 @@ function pooledInterval(
   { data, error }: NonNullable<ReturnType<Pools['get']>>,
   mean: number,
   range: Range,
-): Pick<Evaluations, 'interval' | 'certainty'> {
+): Pick<Evaluations, 'interval' | 'certainty' | 'full'> {
   if (!data) return { interval: undefined, ...(error && { certainty: `no interval: ${error.message}` }) };
-  const { interval } = certaintyOf(data.rewards, { ...data, range });
+  const { interval, full } = certaintyOf(data.rewards, { ...data, range });
   const run = runMeanOf(data.rewards, { ...data, range });
   return {
     interval: reward(run.mean) === reward(mean) ? interval : undefined,
     certainty: describeCertainty(run, mean),
+    full,
   };
 }
 
@@ -117,9 +121,10 @@ function evaluationsOf(runs: readonly EvalRun[], range: Range, pools: Pools): Ev
   if (all === 0) return undefined;
   const mean = sum(same.map((run, index) => (listedMean(run) ?? 0) * (weights[index] ?? 0))) / all;
   const rewards = isCounted ? all : undefined;
+  const interval = others.length === 0 ? intervalOfRun(only, range) : undefined;
   const of =
     others.length === 0 && !lacksIntervalOfRun(only, range)
-      ? { interval: intervalOfRun(only, range), certainty: '' }
+      ? { interval, certainty: '', full: interval && only.certainty?.full }
       : pooledInterval(pools.get(poolKey(same)) ?? {}, mean, range);
   return { runs: same.length, mean, rewards, ...of };
 }
@@ -181,22 +186,26 @@ export function measuredCheckpointColumns<Row extends Measured>(range: Range): r
 const evaluatedMean = ({ mean, rewards, runs }: Evaluations): string =>
   `${reward(mean)}${runs > 1 && rewards === undefined ? '?' : ''}`;
 
-/** `evaluated 0.755 n=233 in 3 runs`; a single run is not counted. */
+/** `evaluated 0.755 n=233 in 3 runs (full reward 12.3%)`; a single run is not counted. */
 export const describeEvaluations = (evaluations: Evaluations): string =>
   [
     `evaluated ${evaluatedMean(evaluations)}`,
     evaluations.rewards === undefined ? '' : `n=${evaluations.rewards}`,
     evaluations.runs > 1 ? `in ${evaluations.runs} runs` : '',
+    evaluations.full ? `(full reward ${percent(evaluations.full.full / evaluations.full.of)})` : '',
   ]
     .filter(Boolean)
     .join(' ');
 
 /** `0.755 over 233 rewards in 3 evaluations, 95% CI 0.700 to 0.800`. */
 function evaluatedSentence(evaluations: Evaluations): string {
-  const { mean, rewards, runs, interval, certainty = 'interval not read yet' } = evaluations;
+  const { mean, rewards, runs, interval, full, certainty = 'interval not read yet' } = evaluations;
   const source = [describeSource({ mean, count: rewards }), `in ${counted(runs, 'evaluation')}`];
   const certain = certainty || (interval && formatInterval(interval));
-  return [[evaluatedMean(evaluations), ...source].filter(Boolean).join(' '), certain].filter(Boolean).join(', ');
+  const fullWords = full && `full reward ${formatFull(full)}`;
+  return [[evaluatedMean(evaluations), ...source].filter(Boolean).join(' '), certain, fullWords]
+    .filter(Boolean)
+    .join(', ');
 }
 
 /** The measurements in words. */

@@ -6,7 +6,6 @@ import { type BySide, otherSide, type Side, sides } from '../base/sides.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import { type Column, plainColumn } from '../present/column.ts';
 import { type Fact, referenceFact, withValue } from '../present/fact.ts';
-import { countFull, formatFullRewards, hasPartial } from '../present/full-reward.ts';
 import { formatConfidence } from '../present/number-columns.ts';
 import {
   type ComparedRuns,
@@ -14,6 +13,7 @@ import {
   comparisonDefaults,
   summariseComparison,
 } from '../present/statistics/comparison.ts';
+import { countFull, formatFullRewards, hasPartial } from '../present/statistics/full-reward.ts';
 import type { Interval } from '../present/statistics/interval.ts';
 import type { TaskMean } from '../present/statistics/task-mean.ts';
 import type { RunTasks } from '../present/statistics/tasks.ts';

@@ -3,8 +3,8 @@
 import { mean } from '../base/statistics.ts';
 import type { EvalProgress, EvalRun, TrajectoryReward } from '../contract/evaluations.ts';
 import { hasEnded } from '../contract/status.ts';
-import { formatFullRewards, hasPartial } from '../present/full-reward.ts';
 import { describeSource, soFar } from '../present/mean.ts';
+import { formatFullRewards, hasPartial } from '../present/statistics/full-reward.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { describeContradictions } from '../queries/run-rewards.ts';
 import type { KnownResource } from '../queries/statuses/known-resource.ts';

@@ -1,6 +1,6 @@
 /** Which of a task's rollouts pass. */
 import { expect, it } from 'vitest';
-import { countFull } from '../../src/present/full-reward.ts';
+import { countFull } from '../../src/present/statistics/full-reward.ts';
 import { groupOf, tasksOf } from '../../src/present/task-groups.ts';
 
 const range = [0, 1] as const;

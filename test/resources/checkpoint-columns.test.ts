@@ -117,6 +117,29 @@ describe('checkpoints', () => {
     expect(facts[3]?.value).toBe('0.500 in 1 evaluation, interval not read yet');
   });
 
+  it('say how many rewards of their evaluations are full, if others are partial (out34 B9)', () => {
+    const rewards = [1, 0.5, 0.2, 0].map((reward, index) => ({ task_id: `t${index}`, reward }));
+    const certainty = certaintyOf(rewards, { status: 'completed', total: 4, range });
+    const words = (runs: Parameters<typeof withMeasured>[2], pools?: Parameters<typeof withMeasured>[4]) => {
+      const { evaluations } = withMeasured(rows, [], runs, range, pools)[0] ?? {};
+      const fact = measuredCheckpointFacts({ evaluations }, range).find(({ label }) => label === 'evaluated');
+      return [evaluations && describeEvaluations(evaluations), fact?.value];
+    };
+    const one = { ...run('ckpt_10', 0.425, 4, { total_rollouts: 4 }), certainty };
+    expect(words([one])).toEqual([
+      'evaluated 0.425 n=4 (full reward 25%)',
+      expect.stringMatching(/, full reward 1 of 4 \(25%\)$/),
+    ]);
+    const two = [one, { ...one, eval_run_id: 'evr_other' }];
+    const data = { rewards: [...rewards, ...rewards], status: 'completed', total: 8 } as never;
+    expect(words(two, new Map([[poolKey(two), { data }]]))).toEqual([
+      'evaluated 0.425 n=8 in 2 runs (full reward 25%)',
+      expect.stringMatching(/, full reward 2 of 8 \(25%\)$/),
+    ]);
+    const whole = certaintyOf([{ task_id: 'a', reward: 1 }], { status: 'completed', total: 1, range });
+    expect(words([{ ...run('ckpt_10', 1, 1, { total_rollouts: 1 }), certainty: whole }])[0]).toBe('evaluated 1.00 n=1');
+  });
+
   it('mark the mean of several evaluations until the rewards of each are counted', () => {
     const runs = [run('ckpt_10', 0.2, 100), { ...run('ckpt_10', 0.8, 300), reward_count: null }];
     const { evaluations, ...measured } = withMeasured(rows, [], runs, range)[0] ?? {};

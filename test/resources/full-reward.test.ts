@@ -1,7 +1,7 @@
 /** The number of full rewards, which a mean of partial ones hides: in facts, comparisons, reports and on screen. */
 import { stripVTControlCharacters } from 'node:util';
 import { expect, it } from 'vitest';
-import { countFull, formatFullRewards, hasPartial } from '../../src/present/full-reward.ts';
+import { countFull, formatFullRewards, hasPartial } from '../../src/present/statistics/full-reward.ts';
 import { summariseRewards } from '../../src/resources/run-outcome.ts';
 import { summaryLines } from '../../src/ui/views/runs/head.ts';
 import { createTheme } from '../../src/ui/widgets/theme/theme.tsx';

@@ -7,6 +7,7 @@ import { modelSlug } from '../../../contract/model-slug.ts';
 import type { Checkpoint, TrainingRun } from '../../../contract/training.ts';
 import type { Origin } from '../../../queries/checkpoint-memory.ts';
 import { everyTrainingRun, trainingRunsOf } from '../../../queries/training.ts';
+import { describeEvaluations } from '../../../resources/checkpoint-columns.ts';
 import { recordPlace, startedAdvice } from '../../../resources/define.ts';
 import { deployedAs, deployments, slugOf } from '../../../resources/deployments.ts';
 import { describeMeasured, describeRank } from '../../../resources/describe-held-out.ts';
@@ -64,9 +65,11 @@ export function DeployWindow({ checkpoint, ...props }: DeployWindowProps) {
 
 /** `Goes live: step 5 of words, held-out 0.412 from 16 samples. `, and the step that beat the best checkpoint. */
 function describeGoingLive(chosen: OfferedCheckpoint, benchmark: string | undefined): string {
-  const { held_out: mean } = chosen.row;
+  const { held_out: mean, evaluations } = chosen.row;
   const measured = mean ? `, ${describeMeasured(mean)}${sanitiseLine(onBenchmark({ benchmark }))}` : '';
-  const words = [`${describeCheckpoint(chosen)}${measured}`, describeRank(chosen.row)];
+  // A mean hides how often the answer is right.
+  const full = evaluations?.full ? describeEvaluations(evaluations) : '';
+  const words = [`${describeCheckpoint(chosen)}${measured}`, full, describeRank(chosen.row)];
   return `Goes live: ${words.filter(Boolean).join('; ')}. `;
 }
 
