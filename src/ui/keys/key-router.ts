@@ -201,8 +201,11 @@ export class Router {
       const input = this.#queue[0];
       if (input === undefined) return;
       const apart = input.kind === 'press' ? this.#apart(input.press) : [];
-      if (apart.length > 0) this.#queue.splice(0, 1, ...apart.map(press => ({ kind: 'press', press }) as const));
-      if (apart.length > 0) continue;
+      if (apart.length > 0) {
+        this.#queue.shift();
+        for (const press of apart.toReversed()) this.#queue.unshift({ kind: 'press', press });
+        continue;
+      }
       const repeats = input.kind === 'press' && this.repeats(input.press);
       if (!repeats && this.#undrawn) return;
       this.#queue.shift();
