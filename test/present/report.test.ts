@@ -72,9 +72,17 @@ describe('a report', () => {
       yield { kind: 'images', title: 'images', images };
     };
     const text = await joined(reportHtml('report', given()));
-    const shown = [...text.matchAll(/<img src="data:image\/(\w+);base64,[A-Za-z0-9+/=]+" alt="[^"<>]+">/g)];
-    expect(shown.map(([, type]) => type)).toEqual([...Object.keys(starts), 'png', 'png', 'png', 'png']);
-    expect(text.match(/<img/g)).toHaveLength(shown.length);
+    // A pattern for the whole image would exhaust the stack of the expression.
+    const shown = text
+      .split('<img')
+      .slice(1)
+      .map(part => part.split('"'));
+    expect(shown.map(([, url = '']) => url.slice(0, url.indexOf(',')))).toEqual(
+      [...Object.keys(starts), 'png', 'png', 'png', 'png'].map(type => `data:image/${type};base64`),
+    );
+    for (const [before, , alt, words, after] of shown) {
+      expect([before, alt, words, after?.[0]]).toEqual([' src=', ' alt=', expect.stringMatching(/^[^<>]+$/), '>']);
+    }
     expect(text).toMatch(/message 5, image \d+ B: left out, not a PNG, JPEG, GIF or WebP image/);
     expect(text).toMatch(/message 6, bmp \d+ B: left out, not a PNG/);
     expect(text).toMatch(/message 7, png [\d.]+ MB: left out, larger than/);
