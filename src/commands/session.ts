@@ -158,7 +158,7 @@ function applyPreferences(config: Config, { config: shown, workbench }: ShownSer
     // The profile shown keeps its name, unless the settings name another default.
     ...(isOther ? ['defaultProfile'] : differing(withoutKeys(config.profile), withoutKeys(shown.profile))),
   ];
-  const notice = `Changed settings that apply when benchtop is started again: ${waiting.join(', ')}.`;
+  const notice = `Restart to apply changed settings: ${waiting.join(', ')}.`;
   return { ...config, preferences, warnings: [...(waiting.length > 0 ? [notice] : []), ...config.warnings] };
 }
 

@@ -343,9 +343,7 @@ describe('the settings file, changed by another program', () => {
       );
     write(url, '2');
     await eventually(() => expect(workbench.alarmsFor(undefined).heldOut).toEqual([1.5, 2]));
-    expect(session.connection.warnings[0]).toBe(
-      'Changed settings that apply when benchtop is started again: theme, search.',
-    );
+    expect(session.connection.warnings[0]).toBe('Restart to apply changed settings: theme, search.');
     expect(session.config.preferences.notices).toBe('off');
     expect(session.config.preferences.theme).not.toBe('light');
     expect(workbench.priceUnit).toBeDefined();
@@ -359,9 +357,7 @@ describe('the settings file, changed by another program', () => {
         mode: 0o600,
       });
     const waiting = (names: string | undefined) => () =>
-      expect(session.connection.warnings[0]).toBe(
-        names && `Changed settings that apply when benchtop is started again: ${names}.`,
-      );
+      expect(session.connection.warnings[0]).toBe(names && `Restart to apply changed settings: ${names}.`);
     write({ theme: 'light', poll: { focusedSeconds: 5 } });
     await eventually(waiting('theme, poll'));
     session.connection.switchTo('lab');
@@ -387,10 +383,7 @@ describe('the settings file, changed by another program', () => {
     for (const session of sessions) onTestFinished(() => session.close());
     write('prod', 'light');
     const waiting = ['defaultProfile', undefined].map(name =>
-      [`Changed settings that apply when benchtop is started again: theme`, name]
-        .filter(Boolean)
-        .join(', ')
-        .concat('.'),
+      ['Restart to apply changed settings: theme', name].filter(Boolean).join(', ').concat('.'),
     );
     await eventually(() => expect(sessions.map(each => each.connection.warnings[0])).toEqual(waiting));
     expect(sessions.map(each => each.connection.current)).toEqual(['lab', 'lab']);
@@ -418,7 +411,7 @@ describe('the settings file, changed by another program', () => {
     );
     await write('{"alarms":{"silentMinutes":5}}', 'The settings file is right again, and its settings apply.');
     expect(session.workbench.alarmsFor(undefined).silentMs).toBe(300_000);
-    await write('{"theme":"light"}', 'Changed settings that apply when benchtop is started again: theme.');
+    await write('{"theme":"light"}', 'Restart to apply changed settings: theme.');
     expect(heard()).toHaveLength(4);
   });
 
