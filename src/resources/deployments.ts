@@ -60,10 +60,7 @@ const deploymentColumns: readonly Column<Deployment>[] = [
   plainColumn('active', 'ACTIVE', 6, row => (row.is_active ? 'yes' : ''), {
     text: row => (row.is_active ? 'yes' : isUnreadable(row, 'is_active') ? '?' : ''),
   }),
-  plainColumn('role', 'ROLE', { min: 10, max: 14, grow: 1 }, row => row.role ?? undefined, {
-    field: 'role',
-    text: formatRole,
-  }),
+  plainColumn('role', 'ROLE', { min: 10, max: 14, grow: 1 }, row => formatRole(row) || undefined),
   plainColumn('step', 'STEP', 5, row => row.checkpoint_step, { field: 'checkpoint_step', align: 'right' }),
   plainColumn('base', 'BASE MODEL', { min: 10, max: 36, grow: 1 }, row => row.base_model_slug, {
     field: 'base_model_slug',

@@ -76,10 +76,10 @@ describe('the deployment that answers for a slug', () => {
   });
 });
 
-it('counts as previous if another deployment serves the slug', () => {
+it('is demoted if another deployment serves the slug, for programs and filters too (out34 B2)', () => {
   const column = deployments.columns.find(({ id }) => id === 'role');
   const texts = [active, { ...active, is_active: false }, { ...active, is_active: undefined }].map(row =>
-    column?.text?.(row),
+    column?.value(row),
   );
   expect(texts).toEqual(['production', 'demoted', 'production']);
 });
