@@ -5,7 +5,7 @@ import { comparisonDefaults } from '../../../../src/present/statistics/compariso
 import { type ComparedTask, compareTasks, isChanged, lostBy, rolloutsToShow } from '../../../../src/queries/compare.ts';
 import type { ReadRewards } from '../../../../src/queries/run-extent.ts';
 import { comparedFacts, compareRuns, comparisonColumns } from '../../../../src/resources/comparison.ts';
-import { comparePlace } from '../../../../src/resources/run-places.ts';
+import { compareManyPlace, comparePlace } from '../../../../src/resources/run-places.ts';
 import { RememberedStore } from '../../../../src/store/store.ts';
 import { comparisonLines } from '../../../../src/ui/views/runs/compare.tsx';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
@@ -224,6 +224,18 @@ describe('the base of a comparison', () => {
   it('is the earlier run', () => {
     const [old, fresh] = [run('evr_old', '2026-01-01T02:00:00+02:00'), run('evr_new', '2026-01-01T01:00:00Z')];
     expect([baseOf(fresh, old), baseOf(old, fresh)]).toEqual(Array(2).fill(['evr_old', 'evr_new']));
+  });
+
+  it('is the lower step of one training run, whichever evaluation began first (out34 B7)', () => {
+    const at = (step: number, created_at: string, training_run_id = 'trn_1') => ({
+      ...run(`evr_${step}`, created_at),
+      ...{ training_run_id, step },
+    });
+    const [late, early] = [at(60, '2026-01-01T00:00:00Z'), at(50, '2026-01-01T00:00:01Z')];
+    expect([baseOf(late, early), baseOf(early, late)]).toEqual(Array(2).fill(['evr_50', 'evr_60']));
+    const between = at(55, '2026-01-01T00:00:02Z');
+    expect(compareManyPlace([between, late, early], memory).base).toBe('evr_50');
+    expect(baseOf(late, at(50, '2026-01-01T00:00:01Z', 'trn_2'))).toEqual(['evr_60', 'evr_50']);
   });
 
   it('is the run selected first if it is unknown when they started', () => {
