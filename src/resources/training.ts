@@ -1,11 +1,13 @@
 /** Training runs and their checkpoints. */
 
+import { errorMessage } from '../base/errors.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import { isUnreadable } from '../contract/lists.ts';
 import { hasEnded, waitBeforeDelete } from '../contract/status.ts';
 import type { Checkpoint, TrainingRun } from '../contract/training.ts';
 import { type Column, plainColumn } from '../present/column.ts';
 import { type Fact, failureFacts, optionLines, referenceFact, statusFact, warningFacts } from '../present/fact.ts';
+import { defaultRange } from '../present/statistics/interval.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { describeRunTime, instantFact, timeColumn, timeFact } from '../present/times.ts';
 import type { Origin } from '../queries/checkpoint-memory.ts';
@@ -39,14 +41,14 @@ import {
   uncertainEvaluations,
   withMeasured,
 } from './checkpoint-columns.ts';
-import { defineResource, type Measures } from './define.ts';
+import { defineResource, type Measures, type WholeFacts } from './define.ts';
 import { type Deployed, deployedAs } from './deployments.ts';
 import { describeBest, describeHeldOut } from './describe-held-out.ts';
 import { describeDiagnostics } from './diagnostics.ts';
 import { heldOutFields, withHeldOutPoint } from './held-out-fields.ts';
 import { measureEach } from './measure-each.ts';
 import type { MeasuredRun } from './measured-run.ts';
-import { fromFact, originIfRead } from './origins.ts';
+import { fromFact, ignoreFailure, originIfRead } from './origins.ts';
 import { pagesOf } from './pages.ts';
 import { outagesOfRun, withRunsInProduction } from './production.ts';
 import { pooledRewardsQuery, withCertainty } from './run-certainty.ts';
@@ -370,6 +372,22 @@ export function checkpointFacts(row: DeployedCheckpoint, range?: Range): readonl
   ];
 }
 
+/** A checkpoint's facts with its held-out reward, its evaluations and its deployments, as lists have them. */
+async function withMeasurements(row: Checkpoint, context: QueryContext): Promise<WholeFacts> {
+  const { training_run_id: training } = row;
+  if (typeof training !== 'string') return { facts: checkpointFacts(row) };
+  const range = context.compare?.rewardRange ?? defaultRange;
+  const about = { scope: { training }, range, onUnread: (): void => {} };
+  try {
+    const columns = new Set(checkpointMeasures.costly);
+    const [measured = row as DeployedCheckpoint] = await checkpointMeasures.read([row], columns, context, about);
+    return { facts: checkpointFacts(measured, range), fields: withHeldOutPoint(measured, range) };
+  } catch (error) {
+    ignoreFailure(error, context);
+    return { facts: checkpointFacts(row), unread: `Its rewards could not be read. ${errorMessage(error)}` };
+  }
+}
+
 export const checkpointActions = {
   evaluate: { ...ofCheckpoint.evaluate, id: 'checkpoint.evaluate', title: 'evaluate the checkpoint' },
   deploy: { ...ofCheckpoint.deploy, id: 'checkpoint.deploy', title: 'deploy the checkpoint' },
@@ -386,5 +404,6 @@ export const checkpoints = defineResource<Checkpoint>({
   columns: checkpointColumns,
   measures: checkpointMeasures,
   facts: row => checkpointFacts(row),
+  wholeFacts: withMeasurements,
   commands: checkpointActions,
 });

@@ -476,6 +476,17 @@ describe('reward', () => {
   });
 });
 
+it('get shows the measurements of a checkpoint that lists have (out34 B3)', async () => {
+  const best = JSON.parse((await cli('get', ['first@best', '--json'])).out);
+  const listed = await cli('list', ['checkpoints', '--training', 'first', '--wide', '--json']);
+  const same = JSON.parse(listed.out).find((row: typeof best) => row.checkpoint_id === best.checkpoint_id);
+  expect(best).toEqual({ ...same, training_run_id: best.training_run_id });
+  expect(best.held_out).toMatchObject({ reward: expect.any(Number), step: best.step_index });
+  expect(best.evaluations).toMatchObject({ mean: expect.any(Number) });
+  const { out } = await cli('get', ['first@best']);
+  expect(out).toMatch(/^held-out +\d.*\nbest .*\nevaluated +\d/m);
+});
+
 it('get reads a checkpoint by id, and by run and step', async () => {
   const byStep = JSON.parse((await cli('get', ['first@latest', '--json'])).out);
   const byId = await cli('get', [byStep.checkpoint_id, '--field', 'step_index']);
