@@ -2,6 +2,7 @@
 import { resourceNamed, resourceOfId, resourceOfKind, resources, trailTo } from '../../resources/catalogue.ts';
 import { listPlace, type Resource } from '../../resources/define.ts';
 import type { Place } from '../../resources/place.ts';
+import { endOfId } from '../../text/apart.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { type PaletteEntry, rankEntries } from './palette.ts';
 
@@ -47,6 +48,8 @@ export function isNamed(text: string, entries: readonly PaletteEntry[]): boolean
 
 /** Trajectories far outnumber everything else, and many share a name. */
 export const manyKind = 'trajectory';
+/** Number of trajectories to offer, unless the text names them. */
+const maxOfMany = 4;
 /** Number of known ids to offer for a prefix. */
 const maxBeginnings = 8;
 /** A shorter prefix would match too many ids. */
@@ -77,7 +80,7 @@ export function paletteEntries(
   const byId = ids.flatMap(known => knownEntry(known, open).map(entry => ({ ...entry, words: [known.id] })));
   const ranked = [
     ...(named && words.length === 2 ? filteredEntries(named, first, word, open) : []),
-    ...rankEntries(typed, [...entries, ...namedEntries(seen, open), ...byId], recent),
+    ...withFew(rankEntries(typed, [...entries, ...namedEntries(seen, open), ...byId], recent), named),
   ];
   if (words.length > 1 && !named) return ranked;
   const known = candidates.filter(({ id, label }) => id === word || (named && label === word));
@@ -90,6 +93,13 @@ const uniqueRecords = (records: readonly KnownRecord[]): KnownRecord[] => [
   ...new Map(records.map(record => [`${record.kind} ${record.id}`, record])).values(),
 ];
 
+/** Leaves out all but the best trajectories, unless the text names them. */
+function withFew(entries: readonly PaletteEntry[], named: Resource | undefined): readonly PaletteEntry[] {
+  if (named?.kind === manyKind) return entries;
+  const beyond = new Set(entries.filter(({ rank = 0 }) => rank > 0).slice(maxOfMany));
+  return entries.filter(entry => !beyond.has(entry));
+}
+
 /** Resources seen on this service, by name. */
 function namedEntries(seen: readonly KnownRecord[], open: OpenTrail): PaletteEntry[] {
   return seen.flatMap(({ kind, id, label, apart }) => {
@@ -99,7 +109,8 @@ function namedEntries(seen: readonly KnownRecord[], open: OpenTrail): PaletteEnt
     const [, one] = resource.names;
     const rank = kind === manyKind ? 1 : 0;
     const title = sanitiseLine(label);
-    const note = sanitiseLine([one, apart].filter(Boolean).join(', '));
+    const end = kind === manyKind ? endOfId(id) : apart;
+    const note = sanitiseLine([one, end].filter(Boolean).join(', '));
     return [{ id: `name.${kind}.${id}`, title, words: [one], note, run: () => open(trail), rank }];
   });
 }

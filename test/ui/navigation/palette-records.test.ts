@@ -117,13 +117,27 @@ it('offers a benchmark with that name before trajectories, even if only they mat
       .map(({ title }) => title)
       .slice(0, 2),
   ).toEqual(['SWE repair v3', 'SWE repair v3 baseline']);
-  expect(kinds('swe rep').slice(0, 3).toSorted()).toEqual(['benchmark', 'run', 'trajectory']);
+  expect(kinds('swe rep').slice(0, 3).toSorted()).toEqual(['benchmark', 'run', 'trajectory, traj_0']);
   // A name that a trajectory has too.
   const same = paletteOf([
     { kind: 'trajectory', id: 'traj_x', label: 'words' },
     { kind: 'benchmark', id: 'b', label: 'words' },
   ]);
-  expect(same.entries('words').map(({ note }) => note)).toEqual(['benchmark', 'trajectory']);
+  expect(same.entries('words').map(({ note }) => note)).toEqual(['benchmark', 'trajectory, traj_x']);
+});
+
+it('offers a few trajectories, each with the end of its id, and all of them if they are named (out34 C16)', () => {
+  const many = Array.from({ length: 20 }, (_, index) => ({
+    kind: 'trajectory',
+    id: `traj_abcd${index + 10}`,
+    label: 'shop-prices-140',
+  }));
+  const { entries, titles } = paletteOf([...many, { kind: 'training', id: 'trn_1', label: 'shop-a' }]);
+  expect(entries('shop-a').map(({ title, note }) => `${title} ${note}`)).toEqual([
+    'shop-a training-run',
+    ...['10', '11', '12', '13'].map(end => `shop-prices-140 trajectory, …bcd${end}`),
+  ]);
+  expect(titles('trajectory shop').filter(title => title === 'shop-prices-140')).toHaveLength(20);
 });
 
 it('finds a dataset by name and by id', () => {
