@@ -254,13 +254,17 @@ export async function findAmong<Row extends object>(
   const [first, ...others] = found;
   if (!first) throw none;
   if (isOneServing) {
-    const what = enumerated(among.map(pluralName), 'or');
-    context.io.note(clean`${named.length} ${what} are named ${word}. This is ${first.id}, which serves ${word}.`);
+    context.io.note(
+      clean`${named.length} ${kindsOf(named)} are named ${word}. This is ${first.id}, which serves ${word}.`,
+    );
   }
   if (others.length > 0) throw severalNamed(among, word, found, takesKind);
   checkOnly(first, gaps, context, use);
   return isListed ? readFound(first, context, lookup) : first;
 }
+
+const kindsOf = (found: readonly Found[]): string =>
+  enumerated([...new Set(found.map(({ resource }) => pluralName(resource)))], 'or');
 
 /** The error for a name that several rows share. It lists what to type for each row, and how the rows differ. */
 export function severalNamed(
@@ -279,8 +283,7 @@ export function severalNamed(
   });
   const advice =
     found.some(isShared) && !takesKind ? 'Some have the same id, so the id alone is not enough' : 'Give the id of one';
-  const what = enumerated(among.map(pluralName), 'or');
-  return new CommandError(clean`${found.length} ${what} are named ${word}. ${advice}: ${ids.join(', ')}.`);
+  return new CommandError(clean`${found.length} ${kindsOf(found)} are named ${word}. ${advice}: ${ids.join(', ')}.`);
 }
 
 /** Reads a listed row's record. */

@@ -354,7 +354,7 @@ describe('delete and cancel', () => {
     const { code, notes } = await cli('delete', ['twice', '--yes']);
     expect(code).toBe(exitCodes.usage);
     for (const id of ids) expect(notes).toMatch(new RegExp(`[:,] ${id} \\(run, `));
-    expect(notes).toContain('2 runs, training runs or secrets are named twice. Give the id of one: ');
+    expect(notes).toContain('2 runs are named twice. Give the id of one: ');
     const gone = await cli('delete', [...ids, '--yes', '--json']);
     expect(gone.code).toBe(exitCodes.done);
     expect(
