@@ -114,14 +114,24 @@ function nameCandidates(rows: readonly Row[], single: string): Candidate[] {
   });
 }
 
+/** The slugs of models and deployments. Several deployments may share one, and chats reach the active one by it. */
+const slugCandidates: typeof nameCandidates = (rows, single) =>
+  [...new Set(rows.map(({ id, label }) => label || id))]
+    .filter(slug => !resourceOfId(slug))
+    .map(slug => [slug, single]);
+
 /** Names and ids of resources; for `cancel`, only those of running ones. */
-function rowCandidates(among: readonly Resource[], line: Line): Promise<Candidate[]> {
+function rowCandidates(
+  among: readonly Resource[],
+  line: Line,
+  candidatesOf: typeof nameCandidates = nameCandidates,
+): Promise<Candidate[]> {
   return onService(line, async (context, mayAsk) => {
     const all = await Promise.all(
       among.map(async resource => {
         const rows = await rowsOf(resource, context, mayAsk).catch(() => []);
         const fitting = line.name === 'cancel' ? rows.filter(({ status }) => !hasEnded(status)) : rows;
-        return nameCandidates(fitting, resource.names[1]);
+        return candidatesOf(fitting, resource.names[1]);
       }),
     );
     return all.flat();
@@ -339,11 +349,7 @@ const sources: { readonly [Of in ValueOf]: (completed: Completion) => Candidate[
       ...Object.entries(namedSteps).map(([which, meaning]): Candidate => [`${name}@${which}`, meaning]),
     ]);
   },
-  'chat model': async ({ taken, ...line }) => {
-    const slugs = await rowCandidates(taken, line);
-    // Offer slugs, not deployment ids.
-    return slugs.filter(([value]) => !resourceOfId(value));
-  },
+  'chat model': ({ taken, ...line }) => rowCandidates(taken, line, slugCandidates),
   status: ({ args: [first = ''] }) => {
     const resource = resourceNamed(first);
     return ((resource && statusColumnOf(resource)?.known) ?? []).map(status => [status, '']);

@@ -136,8 +136,8 @@ describe('completions on a service', () => {
     expect(await values('evaluate', '')).toEqual(['t-words', 'bench_1']);
     expect(await values('get', 'benchmark', 't')).toEqual(['t-words']);
     expect(await values('evaluate', 't-words', '-m', '')).toContain('acme/small');
-    expect(await values('chat', '')).toEqual(expect.arrayContaining(['acme/small']));
-    // Two deployments have that slug; only their ids are unambiguous.
+    // Two deployments have that slug: a chat reaches the active one, and only their ids are unambiguous otherwise.
+    expect(await values('chat', '')).toEqual(['talker', 'acme/small']);
     expect(await values('undeploy', '')).toEqual(['dep_1', 'dep_2']);
     expect(await values('compare', '')).toEqual(['evr_1', 'evr_2']);
     expect(await values('cancel', 'evr')).toEqual(['evr_1']);
