@@ -13,6 +13,9 @@ const user = { role: 'user', content: 'hi' };
 const assistantMessage = (content: unknown) => ({ role: 'assistant', content });
 const only = (fields: object) => foreignRecord(fields as Record<string, unknown>)?.trajectories[0];
 
+/** A task named by the prompt. */
+const hasTask = { task_id: expect.stringMatching(/^[\da-f]{8}$/) as string };
+
 const failedSteps = [{ messages: [], has_error: true }];
 
 it.each([
@@ -101,8 +104,8 @@ describe('a rollout of verifiers', () => {
 
   it('names what is left out, and reads texts as messages', () => {
     expect(foreignRecord(rollout)?.leftOut).toEqual(['trajectory']);
-    expect(only({ prompt: 'hi', completion: 'ho', reward: 0 })).toEqual({
-      reward: 0,
+    expect(only({ prompt: 'hi', completion: 'ho', reward: 0, task: 'maths', example_id: 1 })).toEqual({
+      ...{ reward: 0, task_id: 'maths/1' },
       steps: [{ messages: [user, assistantMessage('ho')] }],
     });
   });
@@ -124,7 +127,11 @@ describe('a rollout of verifiers', () => {
     ]) {
       const read = foreignRecord(fields);
       expect(read?.trajectories).toEqual([
-        { metadata: { unread_rewards: { reward: kept } }, steps: [{ messages: [user, assistantMessage('ho')] }] },
+        {
+          ...hasTask,
+          metadata: { unread_rewards: { reward: kept } },
+          steps: [{ messages: [user, assistantMessage('ho')] }],
+        },
       ]);
       expect(read?.unreadRewards).toBe(1);
     }
@@ -139,7 +146,7 @@ describe('a rollout of verifiers', () => {
 
   it.each([null, Number.NaN])('with the reward %s has none', reward => {
     const read = foreignRecord({ prompt: [user], completion: [assistantMessage('ho')], reward });
-    expect(read?.trajectories).toEqual([{ steps: [{ messages: [user, assistantMessage('ho')] }] }]);
+    expect(read?.trajectories).toEqual([{ ...hasTask, steps: [{ messages: [user, assistantMessage('ho')] }] }]);
     expect(read?.unreadRewards).toBe(0);
   });
 
@@ -148,12 +155,12 @@ describe('a rollout of verifiers', () => {
     completion => {
       const steps = [{ messages: [user] }];
       expect(only({ prompt: [user], completion, reward: 0, error: 'TimeoutError' })).toEqual({
-        ...{ reward: 0, error: 'TimeoutError', steps },
+        ...{ ...hasTask, reward: 0, error: 'TimeoutError', steps },
       });
       expect(only({ prompt: [user], completion, reward: null, stop_condition: 'has_error' })).toEqual({
-        ...{ termination_reason: 'has_error', steps },
+        ...{ ...hasTask, termination_reason: 'has_error', steps },
       });
-      expect(only({ prompt: 'hi', completion, reward: 0 })).toEqual({ reward: 0, steps });
+      expect(only({ prompt: 'hi', completion, reward: 0 })).toEqual({ ...hasTask, reward: 0, steps });
     },
   );
 
@@ -341,6 +348,31 @@ describe('a dump of a trainer or a script (B14)', () => {
     expect((await readFileOf(JSON.stringify(fields))).sent).toMatchObject([{ value: { reward: 0.5, steps } }]);
   });
 
+  it.each(['score', 'reward'])('with a %s has a step, and the task of its prompt if none is named (out34 B5)', name => {
+    const note = 'Rollouts with the same prompt are one task, where no task is named.';
+    const asked = (text: string) => ({ role: 'user', content: text });
+    const kinds: readonly ((prompt: string, answer: string) => object)[] = [
+      (prompt, completion) => ({ prompt, completion }),
+      (prompt, answer) => ({ prompt: [asked(prompt)], completion: [assistantMessage(answer)] }),
+      (prompt, answer) => ({ prompt: [asked(prompt)], completion: answer }),
+      (prompt, answer) => ({ messages: [asked(prompt), assistantMessage(answer)] }),
+    ];
+    for (const kind of kinds) {
+      const read = (prompt: string, answer: string) =>
+        foreignRecord({ ...kind(prompt, answer), [name]: 1, step: 10, advantage: 0.7 });
+      const taskOf = (prompt: string, answer: string) => read(prompt, answer)?.trajectories[0]?.['task_id'];
+      expect(read('2+2', '4')).toMatchObject({
+        note,
+        trajectories: [{ ...hasTask, reward: 1, policy_step: 10, advantage: 0.7 }],
+      });
+      expect(taskOf('2+2', '5')).toBe(taskOf('2+2', '4'));
+      expect(taskOf('3+3', '5')).not.toBe(taskOf('2+2', '5'));
+      const named = foreignRecord({ ...kind('2+2', '4'), [name]: 1, id: 'q1' });
+      expect(named).toMatchObject({ note: undefined, trajectories: [{ task_id: 'q1' }] });
+    }
+    expect(foreignRecord({ prompt: 'a', completion: 'b', reward: 1, example_id: 3 })?.format).toContain('verifiers');
+  });
+
   it('is not a trajectory of the contract, nor a record without a numeric score', () => {
     expect(only({ trajectory_id: 't', messages: [user], score: 1 })).toBeUndefined();
     expect(only({ task_id: 'a', messages: [user], reward: 1 })).toBeUndefined();
@@ -377,7 +409,7 @@ it('reads the score if the reward is null (attack31 C1)', () => {
     task_id: 'a',
     steps,
   });
-  expect(only({ messages: [user, assistantMessage('ho')], ...scored })).toEqual({ reward: 0.5, steps });
+  expect(only({ messages: [user, assistantMessage('ho')], ...scored })).toEqual({ ...hasTask, reward: 0.5, steps });
 });
 
 it('reads a rollout of verifiers with its own task (attack31 C1)', () => {

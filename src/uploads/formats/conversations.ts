@@ -4,7 +4,6 @@ import {
   describeProblem,
   type Fields,
   type ForeignRecord,
-  hashOf,
   keptFields,
   messagesOf,
   numberOf,
@@ -12,12 +11,14 @@ import {
   recordOf,
   recordsIn,
   stepsOf,
+  taskOfPrompt,
   textOf,
   unreadableRewards,
   unreadReward,
   withoutEmpty,
   wordOf,
 } from './fields.ts';
+import { isOfVerifiers } from './verifiers.ts';
 
 /**
  * The trajectory for a failed batch request, with nothing but its error. It has a step, because a service may refuse a
@@ -174,39 +175,53 @@ function conversation(fields: Fields, format: string, messages: readonly Fields[
   return { format, trajectories: [record], leftOut: [], unreadRewards: unreadable.length };
 }
 
+/** The messages before the first answer. */
+function promptIn(messages: readonly Fields[]): readonly Fields[] {
+  const answer = messages.findIndex(({ role }) => role === 'assistant');
+  return answer === -1 ? messages : messages.slice(0, answer);
+}
+
+/** Whether a value is a text, or a list of messages. */
+const isTextOrMessages = (value: unknown): boolean => typeof value === 'string' || recordsIn(value).length > 0;
+
 /**
- * A dump by a trainer or a script: a score with a prompt and a completion, an input and an output (as verl writes
- * them), or messages. An id names the rollout if there is a task, and otherwise the task. Keeps all other fields.
+ * A dump by a trainer or a script: a score or a reward with a prompt and a completion, an input and an output (as verl
+ * writes them), or messages. An id names the rollout if there is a task, and otherwise the task. Keeps all other fields.
  */
 export function fromDump(fields: Fields): ForeignRecord | undefined {
   const { input, output, prompt = input, completion = output, score, reward: named, ...rest } = fields;
   const { messages, id, task, task_id, step, ...more } = rest;
-  const text = textOf(prompt);
   const isScore = named == null;
   const reward = named ?? score;
-  const isText = text !== undefined && typeof completion === 'string' && (isScore || text === input || task_id != null);
+  const isPair = isTextOrMessages(prompt) && prompt !== '' && isTextOrMessages(completion) && !isOfVerifiers(fields);
+  // With a task and a reward, messages are a trajectory of the contract.
+  const hasMessages = Array.isArray(messages) && (isScore || task_id == null);
   // A large integer is no reward either, but is then kept in the metadata, and noted.
-  const isNumber = typeof reward === 'number' || isRawJson(reward);
-  if (!isNumber || !(isText || (isScore && Array.isArray(messages)))) return undefined;
+  // Verifiers' format keeps an infinite one too.
+  const mayBeInfinite = isScore || prompt === input;
+  const isNumber = (mayBeInfinite ? typeof reward === 'number' : Number.isFinite(reward)) || isRawJson(reward);
+  if (!isNumber || !(isPair || hasMessages)) return undefined;
   const taskName = wordOf(task_id) ?? textOf(task);
+  const { task_id: taskId, note } = taskOfPrompt(
+    taskName ?? wordOf(id),
+    isPair ? prompt : promptIn(recordsIn(messages)),
+  );
   const record = withoutEmpty({
     ...more,
     ...(isScore ? {} : { score }),
     ...(task === taskName ? {} : { task }),
     ...(prompt === input ? {} : { input }),
     ...(completion === output ? {} : { output }),
-    task_id: taskName ?? wordOf(id) ?? (text && hashOf(text)),
+    task_id: taskId,
     trace_id: taskName && wordOf(id),
-    policy_step: numberOf(step),
+    policy_step: numberOf(step) ?? more['policy_step'],
     reward,
   });
-  if (isText)
-    return conversation(record, "a trainer's dump", [
-      ...messagesOf(text, 'user'),
-      ...messagesOf(completion, 'assistant'),
-    ]);
   const conversed = { ...record, messages };
-  return fromAnthropic(conversed) ?? fromOpenAi(conversed);
+  const read = isPair
+    ? conversation(record, "a trainer's dump", [...messagesOf(prompt, 'user'), ...messagesOf(completion, 'assistant')])
+    : (fromAnthropic(conversed) ?? fromOpenAi(conversed));
+  return read && { ...read, note };
 }
 
 /** Why a record with a prompt and an answer is not a rollout; undefined for other records. */

@@ -1,5 +1,6 @@
 /** What all formats of other programs share: the record that they give, and the parts of a trajectory. */
 import { createHash } from 'node:crypto';
+import { parseJson } from '../../base/json-depth.ts';
 import { isRawJson, isRecord, own } from '../../base/own-property.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -52,9 +53,17 @@ export const wordOf = (value: unknown): string | undefined => {
 };
 export const numberOf = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isFinite(value) ? value : undefined;
-/** A short name for a value. */
-export const hashOf = (value: unknown): string =>
-  createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 8);
+
+const hashOf = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 8);
+
+/** A rollout's task and, if that is not named, a note that its prompt replaces the name. */
+export const taskOfPrompt = (named: string | undefined, prompt: unknown): Pick<ForeignRecord, 'note'> & Task =>
+  named === undefined && prompt != null && !(Array.isArray(prompt) && prompt.length === 0)
+    ? { task_id: hashOf(prompt), note: 'Rollouts with the same prompt are one task, where no task is named.' }
+    : { task_id: named, note: undefined };
+interface Task {
+  readonly task_id: string | undefined;
+}
 export const recordsIn = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isRecord) : []);
 export const recordOf = (value: unknown): Fields => (isRecord(value) ? value : {});
 
@@ -97,10 +106,21 @@ export function stepsOf(messages: readonly Fields[]): { readonly messages: reado
   return steps;
 }
 
+/** Parses a message's tool calls, which verifiers writes as JSON strings. Other strings stay as they are. */
+function withCalls(message: Fields): Fields {
+  const { tool_calls } = message;
+  if (!Array.isArray(tool_calls)) return message;
+  const callOf = (call: unknown): unknown => {
+    const read = typeof call === 'string' ? parseJson(call) : undefined;
+    return isRecord(read) ? read : call;
+  };
+  return { ...message, tool_calls: tool_calls.map(callOf) };
+}
+
 /** A list of messages, or a string as a single message with this role. */
 export function messagesOf(value: unknown, role: string): Fields[] {
   const text = textOf(value);
-  return text === undefined ? recordsIn(value) : [{ role, content: text }];
+  return text === undefined ? recordsIn(value).map(withCalls) : [{ role, content: text }];
 }
 
 export const unreadReward = (reward: unknown): readonly (readonly [name: string, value: unknown])[] =>

@@ -1,16 +1,15 @@
 /** Rollouts from verifiers and prime-rl. */
-import { parseJson } from '../../base/json-depth.ts';
-import { isRawJson, isRecord, own } from '../../base/own-property.ts';
+import { isRawJson, own } from '../../base/own-property.ts';
 import {
   type Fields,
   type ForeignRecord,
-  hashOf,
   keptFields,
   messagesOf,
   numberOf,
   othersOf,
   recordOf,
   stepsOf,
+  taskOfPrompt,
   textOf,
   unreadableRewards,
   unreadReward,
@@ -18,23 +17,16 @@ import {
   wordOf,
 } from './fields.ts';
 
-/** Parses a verifiers message's tool calls, which are JSON strings. Other strings stay as they are. */
-function verifiersMessage(message: Fields): Fields {
-  const { tool_calls } = message;
-  if (!Array.isArray(tool_calls)) return message;
-  const callOf = (call: unknown): unknown => {
-    const read = typeof call === 'string' ? parseJson(call) : undefined;
-    return isRecord(read) ? read : call;
-  };
-  return { ...message, tool_calls: tool_calls.map(callOf) };
-}
+/** Whether a prompt and a completion with a reward are from verifiers, which names each one's example or environment. */
+export const isOfVerifiers = ({ prompt, reward, example_id, task }: Fields): boolean =>
+  prompt != null && reward != null && (example_id ?? task) != null;
 
 /** Rollouts from verifiers and prime-rl: a prompt, a completion (empty if the rollout failed) and a reward. */
 export function fromVerifiers(fields: Fields): ForeignRecord | undefined {
   const { prompt, completion, reward } = fields;
   const answers = messagesOf(completion, 'assistant');
   const isMessages = Array.isArray(prompt) || Array.isArray(completion);
-  const steps = stepsOf([...messagesOf(prompt, 'user'), ...answers].map(verifiersMessage));
+  const steps = stepsOf([...messagesOf(prompt, 'user'), ...answers]);
   const isEmpty = completion === null || completion === '' || (Array.isArray(completion) && completion.length === 0);
   if (answers.length === 0 && !isEmpty) return undefined;
   if (steps.length === 0 || prompt === undefined || (reward == null && !isMessages)) return undefined;
@@ -51,14 +43,14 @@ export function fromVerifiers(fields: Fields): ForeignRecord | undefined {
   });
   const metrics = { ...recordOf(fields['metrics']), ...keptFields(fields, functions) };
   const task = textOf(fields['task']);
-  // `task` names the environment: without an id, rollouts of the same prompt belong to the same task.
-  const example = wordOf(fields['example_id'] ?? fields['id']) ?? (task && hashOf(prompt));
+  // `task` names the environment, and not the example.
+  const { task_id: example, note } = taskOfPrompt(task_id ?? wordOf(fields['example_id'] ?? fields['id']), prompt);
   const error = fields['error'];
   const truncated = fields['is_truncated'] === true ? 'TRUNCATION' : undefined;
   // What another field has replaced is kept in the metadata.
   const replaced = [...(truncated === undefined ? [] : ['stop_condition']), ...(task_id === undefined ? [] : ids)];
   const record = withoutEmpty({
-    task_id: task_id ?? ([task, example].filter(each => each !== undefined).join('/') || undefined),
+    task_id: task_id ?? [task, example].filter(each => each !== undefined).join('/'),
     model_id: textOf(fields['model']),
     reward: numberOf(reward),
     error: error == null || typeof error === 'string' ? textOf(error) : JSON.stringify(error),
@@ -73,5 +65,6 @@ export function fromVerifiers(fields: Fields): ForeignRecord | undefined {
     trajectories: [record],
     leftOut: others.filter(name => !functions.includes(name)),
     unreadRewards: unreadable.length,
+    note,
   };
 }
