@@ -4,6 +4,9 @@ import { displayWidth, graphemes, type TruncateOptions, truncate } from './width
 /** Maximum graphemes of the shared part to show before a difference, if there is room. */
 const maxContext = 2;
 
+/** Words that most names share are dropped from this part of the room on: a third. */
+const maxStartShare = 3;
+
 /** Longer names are compared only up to this length. */
 const maxComparedLength = 4_096;
 
@@ -87,9 +90,21 @@ function cutAtForks(names: readonly string[], width: number, ellipsis: string): 
   return new Map(sorted.map((name, index) => [name, truncate(cuts[index] ?? '', width, { ellipsis })]));
 }
 
+/** The words with which more than half of the names begin; empty if there are none. */
+function sharedWords(names: readonly string[]): string {
+  const sorted = names.map(name => name.slice(0, maxComparedLength)).sort();
+  const half = Math.floor(sorted.length / 2);
+  const starts = sorted.slice(half).map((name, index) => {
+    const letters = graphemes(name);
+    const common = letters.slice(0, commonStart(letters, graphemes(sorted[index] ?? '')));
+    return common.slice(0, common.findLastIndex(part => !/[\p{L}\p{N}]/u.test(part)) + 1).join('');
+  });
+  return half === 0 ? '' : starts.reduce((one, other) => (other.length > one.length ? other : one));
+}
+
 /**
- * If most names begin with the same words, drops those words, unless the cut in the middle shows more than them before
- * the ellipsis, or all that follows them. A few names may begin differently.
+ * If most names begin with the same words, drops those words, unless they take little of the room or the cut in the
+ * middle shows all that follows them. A few names may begin differently.
  *
  * @param cuts the names with their cuts in the middle
  */
@@ -98,21 +113,14 @@ function cutAfterStart(
   width: number,
   ellipsis: string,
 ): readonly (readonly [string, string])[] {
-  const byCut = Map.groupBy(cuts, ([, cut]) => cut).values();
-  const cutNames = [...byCut].flatMap(same => (same.length > 1 ? [] : same)).filter(([name, cut]) => cut !== name);
-  const groups = [...Map.groupBy(cutNames, ([, cut]) => cut.slice(0, cut.indexOf(ellipsis)))];
-  const [head, group] = groups.find(([, { length }]) => length > 1 && length > cutNames.length / 2) ?? ['', []];
-  if (head === '') return [];
-  const names = group.map(([name]) => name).sort();
-  const [first, last] = [names[0], names.at(-1)].map(name => graphemes((name ?? '').slice(0, maxComparedLength))) as [
-    string[],
-    string[],
-  ];
-  const common = first.slice(0, commonStart(first, last));
-  const words = common.slice(0, common.findLastIndex(part => !/[\p{L}\p{N}]/u.test(part)) + 1).join('');
-  const end = width - displayWidth(head + ellipsis);
-  const rests = names.map(name => [name, name.slice(words.length)] as const);
-  if (words.length < head.length || rests.every(([, rest]) => displayWidth(rest) <= end)) return [];
+  // Names whose cuts look alike are cut at their differences.
+  const byCut = [...Map.groupBy(cuts, ([, cut]) => cut).values()];
+  const long = byCut.flatMap(([[name, cut] = ['', ''], ...alike]) => (alike.length > 0 || cut === name ? [] : [name]));
+  const words = sharedWords(long);
+  if (displayWidth(words) * maxStartShare < width) return [];
+  const rests = long.filter(name => name.startsWith(words)).map(name => [name, name.slice(words.length)] as const);
+  const isTail = ([name, rest]: readonly [string, string]): boolean => cuts.get(name)?.endsWith(rest) === true;
+  if (words === '' || rests.every(isTail)) return [];
   return rests.map(([name, rest]) => [name, truncate(ellipsis + rest, width, { ellipsis, position: 'middle' })]);
 }
 

@@ -81,8 +81,20 @@ describe('the names of a list', () => {
     const shown = ['…swe-te…_seed0', '…kernel…_seed1', '…securi…_seed2'];
     expect([...cutApart(names, 14).values()]).toEqual(shown);
     expect([...cutApart([...names, 'live: collapses now'], 14).values()]).toEqual([...shown, 'live: c…es now']);
-    // Where there is room for more than the date, the names begin with it.
-    expect([...cutApart(names, 30).values()][0]).toMatch(/^2026-11-01_swe.*…/);
+    // Where there is room for much more than the date, the names begin with it.
+    expect([...cutApart(names, 34).values()][0]).toMatch(/^2026-11-01_swe.*…/);
+  });
+
+  it('that start with the same date show more of their differences in more room (out34 C3)', () => {
+    const families = ['swe-terminal-repair', 'security-ctf-web', 'kernel-cuda-optimise', 'swe-lint'];
+    const names = families.flatMap((family, at) =>
+      [0, 1].map(seed => `2026-11-01_${family}_qwen3-next-80b_lr0.00001_g8_seed${at}${seed}`),
+    );
+    for (let width = 16; width < 34; width += 1) {
+      const cuts = [...cutApart(names, width).values()];
+      expect(cuts.filter(cut => !cut.startsWith('…'))).toEqual([]);
+      expect(new Set(cuts.map(cut => cut.slice(1, 4)))).toEqual(new Set(['swe', 'sec', 'ker']));
+    }
   });
 
   it('of a grid show each place in which they differ', () => {
