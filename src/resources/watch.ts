@@ -211,9 +211,10 @@ function lineMaker(workbench: Workbench, now: number): (known: KnownResource, pi
     const alarms = [...alarmsIn(verdicts), ...unread];
     const pace = paceOfRun(known, workbench, now);
     const isStalled = verdicts.get('stall') !== undefined && pace.standing.kind === 'moving';
-    // The rewards may be newer than the progress.
-    const done = known.done === undefined ? undefined : Math.max(known.done, known.graded ?? 0);
     const measured = heldOutOf(known);
+    // The rewards may be newer than the progress.
+    const done =
+      known.done === undefined ? undefined : Math.max(known.done, known.graded ?? 0, measured?.last.step ?? 0);
     const shown = {
       ...known,
       done,

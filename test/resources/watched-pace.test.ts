@@ -45,6 +45,16 @@ it('does not call it a silence of the steps if a list keeps saying "running" (W1
   expect(paceAt(read + 100_000)).not.toContain('no new step');
 });
 
+it('counts at least the steps whose held-out reward was read (out34 C2)', () => {
+  const { service } = scriptedService({});
+  const workbench = newWorkbench({ service: async () => service });
+  onTestFinished(() => workbench.close());
+  const measured = heldOutMeans([{ step: 1_020, held_out_reward: 0.4, completed_samples: 128 }]);
+  const run = { kind: 'training', id: 'trn_1', label: 'sweep', status: 'running', done: 990, total: 2_000, measured };
+  workbench.statuses.report([run], { askedAt: 1, at: 1, by: 'progress' });
+  expect(watchedOf(workbench, 2)[0]?.done).toBe(1_020);
+});
+
 it('calls it a silence from that read if steps were read and did not change (W1)', () => {
   const { at, paceAt, steps } = world();
   for (let step = 0; step <= 10; step += 1) steps(step, at + step * 2_000);
