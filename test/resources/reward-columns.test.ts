@@ -368,6 +368,20 @@ describe('the table of runs', () => {
   });
 });
 
+it('shows how many rollouts a running evaluation covers beside its interval (out34 C1)', () => {
+  const more = { status: 'running', mean: 0.41, graded: 40, done: 40, total: 128 };
+  const run = lineOf('run', { ...more, label: 'an evaluation of the newest checkpoint' });
+  const measured = heldOutMeans([{ step: 12, held_out_reward: 0.4, completed_samples: 128 }]);
+  const training = lineOf('training', { label: 'a run', status: 'running', measured, done: 12, total: 20 });
+  let intervals = 0;
+  for (let room = 72; room < 130; room += 1) {
+    const shown = drawn([run, training], room);
+    intervals += Number(shown.has('interval'));
+    expect(shown.get('held-out')?.[0]).toMatch(/^0\.410 n=40(\/128|\+)$/);
+  }
+  expect(intervals).toBeGreaterThan(0);
+});
+
 describe('the table of trajectories', () => {
   it('has the training step before the number of its own steps, which is often 1', () => {
     const row = {

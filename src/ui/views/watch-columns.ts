@@ -167,7 +167,11 @@ export function rewardTitle(rows: readonly WatchedResource[]): string {
 }
 
 /** The deciding reward of a line: the last held-out reward, or the mean of an evaluation. */
-const rewardColumn = (heldOut: Column<WatchedResource>, title = heldOut.title): Column<WatchedResource> => ({
+const rewardColumn = (
+  heldOut: Column<WatchedResource>,
+  isNarrow: boolean,
+  title = heldOut.title,
+): Column<WatchedResource> => ({
   ...heldOut,
   title,
   // A mean may have its counts beside it.
@@ -177,8 +181,9 @@ const rewardColumn = (heldOut: Column<WatchedResource>, title = heldOut.title): 
   text: row => (isTrainers(row) ? cellText(heldOut, row) : describeMean(row)),
   shortText: row => {
     if (isTrainers(row)) return cellText(heldOut, row);
-    // The state shows that others may follow.
-    return row.mean === undefined ? '' : hasEnded(row.status) ? meanText(meanOf(row)) : meanNumber(meanOf(row));
+    if (row.mean === undefined) return '';
+    // In a narrow pane, only the state shows that others may follow.
+    return isNarrow && !hasEnded(row.status) ? meanNumber(meanOf(row)) : meanText(meanOf(row));
   },
 });
 
@@ -246,7 +251,7 @@ export function watchColumns(options: WatchColumnsOptions): readonly Column<Watc
   const share = { ...shareColumn(options), yields: isNarrow && tellsApart };
   return [
     labelColumn(room, glyphs),
-    rewardColumn(heldOut, title),
+    rewardColumn(heldOut, room < narrow, title),
     ranked({ ...interval, isUnread: row => lacksInterval(row, range) }, 1),
     // Longer titles would take their room from the state.
     ...(isRoomy ? [ranked({ ...step, title: 'STEP', width: 7 }, 7)] : []),
