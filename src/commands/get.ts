@@ -12,7 +12,6 @@ import { doneWith } from '../queries/evaluations.ts';
 import { readingOnce } from '../queries/query-context.ts';
 import { resources } from '../resources/catalogue.ts';
 import { isReadAlone, type Resource } from '../resources/define.ts';
-import { isHeldOutField } from '../resources/held-out-fields.ts';
 import { type CurrentState, lookAt } from '../resources/look.ts';
 import { failedAmong, withoutReward } from '../resources/run-outcome.ts';
 import type { Watching } from '../resources/watch-reads.ts';
@@ -100,12 +99,12 @@ function progressFacts(seen: CurrentState, watch: Watching, hasMean: boolean): F
   ];
 }
 
-/** Whether the field belongs to the progress, which may be unknown. */
-const isProgress = ({ watch }: Resource, [name = '', ...rest]: readonly string[]): boolean =>
-  watch?.progressNames !== undefined &&
-  (name === 'held_out'
-    ? watch.measures !== undefined && isHeldOutField(rest)
-    : rest.length === 0 && [...Object.values(watch.progressNames), 'graded'].includes(name));
+/** Whether the field belongs to the progress or the measurements, which may be unknown. */
+const mayBeUnknown = ({ watch, measures }: Resource, names: readonly string[]): boolean => {
+  const { progressNames } = watch ?? {};
+  const isProgress = progressNames && [...Object.values(progressNames), 'graded'].includes(names.join('.'));
+  return isProgress || measures?.columnOf?.(names) !== undefined;
+};
 
 const checkpoints = resourceOrThrow('checkpoints');
 
@@ -142,7 +141,7 @@ export async function run({ args, flags }: CommandInput<'get'>, io: CommandIo): 
     if (printsRecord(flags)) {
       const schema = flags.field === undefined ? undefined : await rowSchema(resource, context);
       const mayLack = (names: readonly string[]): boolean =>
-        (schema !== undefined && declaresField(schema, names)) || isProgress(resource, names);
+        (schema !== undefined && declaresField(schema, names)) || mayBeUnknown(resource, names);
       await printRecord(known.record, id, flags, io, { mayLack });
       noteUnreadable(row, io);
       return exitCodes.done;

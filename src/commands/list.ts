@@ -42,10 +42,16 @@ const defaultLimit = 100;
 
 type Flags = CommandInput<'list'>['flags'];
 
-/** A column for a contract field or an option, which flags accept like a column name. */
+const namesIn = (name: string): readonly string[] => (name.startsWith('option.') ? [name] : name.split('.'));
+
+/** A column for a contract field, e.g. `failure.message`, or an option, which flags accept like a column name. */
 function fieldColumn({ measures }: Resource, name: string): Column<object> {
+  const [first = '', ...rest] = namesIn(name);
+  const inside = (value: unknown, inner: string): unknown => (isRecord(value) ? own(value, inner) : undefined);
   const value = (row: object): unknown =>
-    Object.hasOwn(row, name) ? Reflect.get(row, name) : measures?.field?.(row, name.replace(/^option\./, ''));
+    Object.hasOwn(row, first)
+      ? rest.reduce(inside, Reflect.get(row, first))
+      : measures?.field?.(row, name.replace(/^option\./, ''));
   const shown = (row: object): string | number | undefined => {
     const found = value(row);
     return found === null || found === undefined || typeof found === 'number' ? (found ?? undefined) : asText(found);
@@ -70,7 +76,7 @@ function columnNamed(resource: Resource, columns: readonly Column<object>[], nam
     columns.find(({ id, title }) => id === name || title.toLowerCase() === name.toLowerCase()) ??
     columns.find(({ id }) => id.replaceAll('-', '') === name);
   if (found) return found;
-  if (/^(option\.)?[a-z][a-z0-9_]*$/.test(name)) return fieldColumn(resource, name);
+  if (/^[a-z][a-z0-9_]*(\.[a-z0-9_]+)*$/.test(name)) return fieldColumn(resource, name);
   throw noColumn(columns, name);
 }
 
@@ -114,7 +120,7 @@ class NamedFields {
     const wasRead = this.#schema !== undefined;
     this.#schema ??= rowSchema(this.#resource, this.#context);
     const schema = await this.#schema;
-    if (!wasRead && schema) this.#missing = this.#missing.filter(({ id }) => !mayHaveField(schema, [id]));
+    if (!wasRead && schema) this.#missing = this.#missing.filter(({ id }) => !mayHaveField(schema, namesIn(id)));
     return this.#missing.length === 0;
   }
 
@@ -283,7 +289,11 @@ class PrintedRows {
     const room = format === 'table' && hasColumns(flags) ? io.columns : undefined;
     const rows = await this.#measured.shown(found, this.named(found).shown, room);
     const { field, shown } = this.named(rows);
-    if (field) return rows.map(row => `${lineText((field.exported ?? field.value)(row))}\n`).join('');
+    if (field) {
+      const value = field.exported ?? field.value;
+      const isColumn = this.#measured.columns(rows).some(({ id }) => id === field.id);
+      return rows.map(row => `${lineText(value(isColumn ? row : this.#measured.exported(row)))}\n`).join('');
+    }
     if (isLineFlags(flags)) {
       const ids = rows.map(this.#id);
       const whole = ids.filter(id => lineText(id) === id);
@@ -393,7 +403,8 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
     const measured = await measuredRows(resource, named, scope, flags, context);
     const printed = new PrintedRows(resource, resource.list(scope).id, flags, measured, io);
     const { sort, field } = printed.named([]);
-    const fields = new NamedFields(resource, measured.columns([]), [...named.shown, sort, field], context);
+    const declared = field && measuredColumnOf(resource, field) === field.id ? field : undefined;
+    const fields = new NamedFields(resource, measured.columns([]), [...named.shown, sort, declared], context);
     const needed = [sort, ...columnsIn(flags.filter ?? '', measured.columns([]))].flatMap(column => column ?? []);
     const lacking = new LackingColumns(needed, flags.columns === undefined ? [] : named.shown);
     const limit = flags.all ? Number.POSITIVE_INFINITY : (flags.limit ?? defaultLimit);
@@ -463,6 +474,10 @@ function describeNone(resource: Resource, { filter, status }: Flags, isRemembere
   return isRemembered ? `${describeNoneSeen(resource)}.` : `There are no ${pluralName(resource)}.`;
 }
 
+/** The id of the column to read for a field. */
+const measuredColumnOf = ({ measures }: Resource, { id }: Column<object>): string =>
+  measures?.columnOf?.(namesIn(id)) ?? id;
+
 /** The rows with the values that the columns, the order and the filter need. */
 async function measuredRows(
   resource: Resource,
@@ -474,7 +489,7 @@ async function measuredRows(
   const options = {
     filter: flags.filter ?? '',
     sort: sort?.id,
-    field: field?.id,
+    field: field && measuredColumnOf(resource, field),
     // JSON has the whole rows; --wide adds the measured values.
     shown: hasColumns(flags) || flags.wide ? shown.map(({ id }) => id) : [],
     scope,

@@ -44,6 +44,8 @@ export interface Measures<Row> {
   readonly field?: (row: Row, name: string) => Cell;
   /** A row for programs; by default, the row itself. */
   readonly exported?: (row: Row, range: Range) => object;
+  /** The costly column whose data has this field of a row for programs, e.g. `held_out.best.reward`. */
+  readonly columnOf?: (names: readonly string[]) => string | undefined;
   /** Adds remembered measurements to the rows, without sending requests. */
   readonly remembered?: (rows: readonly Row[], context: QueryContext) => readonly Row[];
   /** Reads the data of these columns and adds it to the rows. */

@@ -32,12 +32,16 @@ export function heldOutFields(held: HeldOut | null | undefined, range: Range | u
 
 const example: HeldOutMean = { step: 1, reward: 0.5, samples: 100, expected: 100, split: 'test' };
 
+const hasField = (record: object | undefined, names: readonly string[]): boolean =>
+  names.reduce<unknown>((value, name) => (isRecord(value) ? own(value, name) : undefined), record) !== undefined;
+
 /** Whether the held-out rewards of a training run may have a field, e.g. `best.interval.low`. */
 export const isHeldOutField = (names: readonly string[]): boolean =>
-  names.reduce<unknown>(
-    (value, name) => (isRecord(value) ? own(value, name) : undefined),
-    heldOutFields({ last: example, best: example }, undefined),
-  ) !== undefined;
+  hasField(heldOutFields({ last: example, best: example }, undefined), names);
+
+/** Whether a single held-out reward may have a field, e.g. `interval.low`. */
+export const isHeldOutPointField = (names: readonly string[]): boolean =>
+  hasField(heldOutPoint(example, undefined), names);
 
 /** A row with a single held-out reward, for programs. */
 export const withHeldOutPoint = <Row extends { readonly held_out?: HeldOutMean | undefined }>(

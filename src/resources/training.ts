@@ -45,7 +45,7 @@ import { defineResource, type Measures, type WholeFacts } from './define.ts';
 import { type Deployed, deployedAs } from './deployments.ts';
 import { describeBest, describeHeldOut } from './describe-held-out.ts';
 import { describeDiagnostics } from './diagnostics.ts';
-import { heldOutFields, withHeldOutPoint } from './held-out-fields.ts';
+import { heldOutFields, isHeldOutField, isHeldOutPointField, withHeldOutPoint } from './held-out-fields.ts';
 import { measureEach } from './measure-each.ts';
 import type { MeasuredRun } from './measured-run.ts';
 import { fromFact, ignoreFailure, originIfRead } from './origins.ts';
@@ -234,6 +234,7 @@ export const training = defineResource<TrainingRun>({
     ...measures,
     exported: (row: MeasuredTraining, range) =>
       row.held_out ? { ...row, held_out: heldOutFields(row.held_out, range) } : row,
+    columnOf: ([name, ...rest]) => (name === 'held_out' && isHeldOutField(rest) ? 'held-out' : undefined),
   },
   facts: row => trainingFacts(row),
   wholeFacts: async (row, context) => {
@@ -300,6 +301,7 @@ const checkpointMeasures: Measures<DeployedCheckpoint> = {
     deployedColumns(range).map(column => (column.id === 'deployed' ? { ...column, ifAny: true } : column)),
   costly: ['held-out', 'split', 'best', 'interval', 'evaluated', 'evaluated-interval', 'runs', 'deployed'],
   exported: withHeldOutPoint,
+  columnOf: ([name, ...rest]) => (name === 'held_out' && isHeldOutPointField(rest) ? 'held-out' : undefined),
   read: async (rows, columns, context, list) => {
     const { range, scope } = list;
     const { training: id = '' } = scope;

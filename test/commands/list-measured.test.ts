@@ -568,6 +568,12 @@ it('get of a training run shows the last and the best held-out reward', async ()
   expect(JSON.parse(json).held_out).toEqual(held_out);
   const field = ['training', 'trn_0000001', '--field', 'held_out.best.reward'];
   expect((await cli('get', field)).out).toBe('0.8\n');
+  const ofList = async (...flags: string[]) => (await cli('list', ['training', '--limit', '1', ...flags])).out;
+  expect(await ofList('--field', 'held_out.best.reward')).toBe('0.8\n');
+  expect(await ofList('--wide', '--field', 'held_out.best.reward')).toBe('0.8\n');
+  expect(await ofList('--field', 'held_out.best.rewards')).toBe('');
+  const ofSteps = ['checkpoints', '--training', 'trn_0000001', '--field', 'held_out.reward'];
+  expect((await cli('list', ofSteps)).out.split('\n')).toContain('0.8');
   const wide = await cli('list', ['checkpoints', '--training', 'trn_0000001', '--json', '--wide']);
   expect(JSON.parse(wide.out)).toContainEqual(expect.objectContaining({ step_index: 2, held_out: best }));
 });

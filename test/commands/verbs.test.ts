@@ -511,6 +511,8 @@ cat
     const filtered = (filter: string) => cli('get', ['t-words', '--jq', filter], { environment });
     expect((await filtered('.label')).out).toMatch(/^-r \.label\n\{.*"label":"t-words"/);
     expect((await filtered('-1')).out).toMatch(/^-r {2}-1\n/);
+    const listed = await cli('list', ['training', '--wide', '--jq', '.', '--limit', '1'], { environment });
+    expect(listed).toMatchObject({ code: exitCodes.done, out: expect.stringContaining('"failed_rounds":') });
     expect(await filtered('.[')).toEqual({
       code: exitCodes.usage,
       out: '',

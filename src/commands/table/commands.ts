@@ -89,7 +89,8 @@ export const commands = {
     },
     exclusive: [
       [...exclusiveRecordFlags, 'format', 'ids'],
-      ['columns', 'wide', 'ids', 'field', 'jq'],
+      ['columns', 'ids', 'field', 'jq'],
+      ['columns', 'wide', 'ids'],
       ['limit', 'all'],
     ],
     examples: [
