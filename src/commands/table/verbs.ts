@@ -146,7 +146,10 @@ the slug first, unless --yes is given.`,
     args: [{ name: 'ID|SLUG', of: 'seen', kinds: ['deployment'] }],
     flags: {
       ...serviceFlags,
-      undo: { description: 'stop a deployment from serving its slug' },
+      undo: {
+        description:
+          'stop a deployment from serving its slug: nothing replaces it. To roll back, promote the earlier one',
+      },
       demote: {
         value: 'ID|SLUG',
         description: 'the deployment to demote (newer services; default: left to the service)',
