@@ -23,7 +23,7 @@ import { findOrCheckpoint, recordedCheckpoint } from './find-checkpoint.ts';
 import { formatProgress } from './followed-state.ts';
 import type { CommandIo } from './io.ts';
 import { rowSchema } from './list.ts';
-import { noteUnreadable, printRecord, printsRecord } from './output.ts';
+import { noteUnreadable, printRecord, printsRecord, type RecordFlags } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
@@ -106,6 +106,13 @@ const mayBeUnknown = ({ watch, measures }: Resource, names: readonly string[]): 
   return isProgress || measures?.columnOf?.(names) !== undefined;
 };
 
+/** A text field as the list's column has it: a deployment's role may have ended. JSON is left as the service sent it. */
+function inWords({ columns }: Resource, row: object, { field = '' }: RecordFlags): object {
+  const column = columns.find(({ id }) => id === field);
+  const isText = isRecord(row) && typeof own(row, field) === 'string';
+  return column && isText ? { [field]: column.value(row) } : {};
+}
+
 const checkpoints = resourceOrThrow('checkpoints');
 
 /** Finds a checkpoint by run and step or by id, and any other resource by id or name. */
@@ -142,7 +149,7 @@ export async function run({ args, flags }: CommandInput<'get'>, io: CommandIo): 
       const schema = flags.field === undefined ? undefined : await rowSchema(resource, context);
       const mayLack = (names: readonly string[]): boolean =>
         (schema !== undefined && declaresField(schema, names)) || mayBeUnknown(resource, names);
-      await printRecord(known.record, id, flags, io, { mayLack });
+      await printRecord({ ...known.record, ...inWords(resource, row, flags) }, id, flags, io, { mayLack });
       noteUnreadable(row, io);
       return exitCodes.done;
     }

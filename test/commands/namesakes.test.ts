@@ -30,6 +30,22 @@ it.each([
   expect(notes).toContain(why);
 });
 
+it('call a replaced deployment demoted in filters, tables and fields, but not in JSON (out34 B2)', async () => {
+  const old = { deployment_id: 'dep_1', model_slug: 'tutor', status: 'DEPLOYED', role: 'production', is_active: false };
+  const active = { ...old, deployment_id: 'dep_2', is_active: true };
+  const server = await hostileServer((response, request) => {
+    const isList = request.url.startsWith('/api/v1/deploy?');
+    return json(isList ? { items: [old, active], has_more: false } : old)(response, request);
+  });
+  const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+  const list = async (...flags: string[]) => (await cli('list', ['deployments', ...flags])).out;
+  expect(await list('--filter', 'role:production', '--ids')).toBe('dep_2\n');
+  expect(await list('--filter', 'role:demoted', '--columns', 'id,role')).toBe('ID\tROLE\ndep_1\tdemoted\n');
+  expect(await list('--field', 'role')).toBe('demoted\nproduction\n');
+  expect((await cli('get', ['dep_1', '--field', 'role'])).out).toBe('demoted\n');
+  expect(JSON.parse((await cli('get', ['dep_1', '--json'])).out).role).toBe('production');
+});
+
 it('mean the active deployment for a read, and are refused for a write', async () => {
   const old = { deployment_id: 'dep_1', model_slug: 'tutor', status: 'DEPLOYED', role: 'production', is_active: false };
   const active = { ...old, deployment_id: 'dep_2', is_active: true };
