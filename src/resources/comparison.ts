@@ -144,7 +144,12 @@ function lowestColumn(side: Side): Column<ComparedTask> {
     const least = value(row);
     return least === undefined ? '' : reward(least);
   };
-  return { ...columnOf(`${side}_min`, `LOWEST ${side.toUpperCase()}`, value, text), width: 11, ifAny: true };
+  return {
+    ...columnOf(`${side}_min`, `LOWEST ${side.toUpperCase()}`, value, text),
+    width: 11,
+    ifAny: true,
+    yields: true,
+  };
 }
 
 export const comparisonColumns: readonly Column<ComparedTask>[] = [

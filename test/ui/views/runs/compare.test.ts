@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { cellText } from '../../../../src/present/column.ts';
+import { cellText, fitColumns } from '../../../../src/present/column.ts';
 import { comparisonDefaults } from '../../../../src/present/statistics/comparison.ts';
 import { type ComparedTask, compareTasks, isChanged, lostBy, rolloutsToShow } from '../../../../src/queries/compare.ts';
 import type { ReadRewards } from '../../../../src/queries/run-extent.ts';
@@ -27,6 +27,15 @@ const lines = (tasks: readonly ComparedTask[], width = 120): string[] =>
   );
 const cells = (task: ComparedTask | undefined) =>
   task && Object.fromEntries(comparisonColumns.map(column => [column.id, cellText(column, task)]));
+
+it('shows the whole name of a task before the lowest rewards (out34 C5)', () => {
+  const task = 'small-sums-of-two-numbers-039';
+  const tasks = both([rewarded(task, 0), rewarded(task, 1)], [rewarded(task, 0), rewarded(task, 0)]);
+  const shown = (room: number) => fitColumns(comparisonColumns, room, {}, tasks);
+  expect(shown(76)[0]?.width).toBeGreaterThanOrEqual(task.length);
+  expect(shown(76).map(({ column }) => column.id)).not.toContain('new_min');
+  expect(shown(116).map(({ column }) => column.id)).toContain('new_min');
+});
 
 describe('compareTasks', () => {
   it('pairs the tasks of two runs, with the mean of several rollouts', () => {
