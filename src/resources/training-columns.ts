@@ -291,11 +291,11 @@ export const splitColumn = <Row>(of: (row: Row) => HeldOutMean | undefined): Col
   value: row => of(row)?.split,
 });
 
-/** On screen, the state column shows the alarm. */
-const alarmColumn: Column<MeasuredTraining> = {
+/** Only for filters and programs: on screen, the state column shows the alarm. */
+export const alarmColumn = <Row>(alarmOf: (row: Row) => string | undefined): Column<Row> => ({
   ...{ id: 'alarm', title: 'ALARM', width: { min: 8, max: 80, grow: 1 }, cutAt: 'end', hidden: true, filtered: false },
-  value: row => row.alarm,
-};
+  value: alarmOf,
+});
 
 /**
  * The declared columns. The measurements that help to choose between runs follow the status.
@@ -338,7 +338,7 @@ export function listColumns(
     name && { ...name, width: onScreen?.nameWidth ?? name.width },
     onScreen?.state,
     status && { ...status, hidden: onScreen !== undefined },
-    onScreen ? undefined : alarmColumn,
+    alarmColumn<MeasuredTraining>(row => row.alarm),
     ...(isRoomy ? [] : [done && { ...done, hidden: true }, steps && { ...steps, hidden: true }, shareColumn]),
     heldOut,
     ranked(interval, 1),

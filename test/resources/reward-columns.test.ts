@@ -382,6 +382,24 @@ it('shows how many rollouts a running evaluation covers beside its interval (out
   expect(intervals).toBeGreaterThan(0);
 });
 
+it('sorts states by urgency, and ended runs last (out34 C17)', () => {
+  const alarms = [{ kind: 'stall', words: 'stalled for 12m' }] as const;
+  const states: readonly Partial<WatchedResource>[] = [
+    { status: 'cancelled' },
+    { status: 'succeeded' },
+    { status: 'running' },
+    { status: 'failed' },
+    { status: 'pending' },
+    { status: 'running', alarms },
+  ];
+  const rows = states.map(each => lineOf('training', each));
+  const column = watchColumns({ room: 200, range: [0, 1], spark: () => '' }).find(({ id }) => id === 'state');
+  const sorted = sortRows(rows, row => column?.sortedBy?.(row), false);
+  expect(sorted.map(row => column?.value(row))).toEqual([
+    ...['ALARM', 'failed', 'running', 'pending', 'cancelled', 'succeeded'],
+  ]);
+});
+
 describe('the table of trajectories', () => {
   it('has the training step before the number of its own steps, which is often 1', () => {
     const row = {

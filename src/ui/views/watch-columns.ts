@@ -1,7 +1,7 @@
 /** Watch's columns. */
 
 import { hasEnded } from '../../contract/status.ts';
-import { type Column, cellText, idColumn, plainColumn } from '../../present/column.ts';
+import { type Column, cellText, idColumn, plainColumn, type StatusLook } from '../../present/column.ts';
 import { meanNumber, meanText } from '../../present/mean.ts';
 import { intervalColumn, numberColumn } from '../../present/number-columns.ts';
 import type { Interval } from '../../present/statistics/interval.ts';
@@ -13,6 +13,7 @@ import { intervalBeside, lacksCertainty } from '../../queries/run-mean.ts';
 import { type LineState, stateOf, stateText } from '../../resources/line-state.ts';
 import { meanOf, worstMean } from '../../resources/measured-run.ts';
 import {
+  alarmColumn,
   formatShare,
   intervalOfHeldOut,
   lacksTrainerReward,
@@ -189,6 +190,9 @@ const rewardColumn = (
 
 const stateNow = (row: WatchedResource): LineState => stateOf(row, Date.now());
 
+/** The order of states: those that need attention first, ended ones last. */
+const stateOrder: readonly StatusLook[] = ['alarm', 'failure', 'running', 'stopping', 'waiting'];
+
 /**
  * @param room width of the pane in cells
  * @param isBrief whether other columns matter more in a narrow pane
@@ -199,6 +203,11 @@ export const stateColumn = <Row>(room: number, stateOfRow: (row: Row) => LineSta
   width: { min: 11, max: 40, grow: 4 },
   whole: true,
   value: row => stateOfRow(row).word,
+  sortedBy: row => {
+    const { look, word } = stateOfRow(row);
+    const place = stateOrder.indexOf(look);
+    return `${place === -1 ? stateOrder.length : place} ${word}`;
+  },
   text: row => stateOfRow(row).text,
   shortText: row =>
     stateText(stateOfRow(row), isBrief && room < narrow ? 'brief' : room < ample ? 'shortest' : 'short'),
@@ -269,6 +278,7 @@ export function watchColumns(options: WatchColumnsOptions): readonly Column<Watc
     plainColumn('kind', 'KIND', 10, row => row.kind, { wide: true }),
     plainColumn('benchmark', 'BENCHMARK', { min: 10, max: 30, grow: 1 }, row => row.benchmark, { wide: true }),
     meanColumn,
+    alarmColumn<WatchedResource>(({ alarms }) => alarms.map(({ words }) => words).join('; ') || undefined),
     trainer,
     { ...curve('trainer-curve', 'TRAINER CURVE', row => row.curve), wide: true },
     timeColumn('started', 'STARTED', row => row.startedAt, { wide: true }),

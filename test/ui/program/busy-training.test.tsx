@@ -49,6 +49,9 @@ it('shows the last and the best held-out reward, of earlier runs too, in turn (W
   expect(screen.text()).toMatch(/✓ succeeded \d+[hd] ago, 38m/);
   await passing(screen.press('/', ...'state:alarm', 'enter'));
   await passing(screen.waitFor(text => /ALARM stalled/.test(text) && !/queued|running,|succeeded/.test(text)));
+  // As on the command line (out34 C17).
+  await passing(screen.press('esc', '/', ...'alarm:', 'enter'));
+  await passing(screen.waitFor(text => /ALARM stalled/.test(text) && !/queued|running,|succeeded/.test(text)));
   await passing(screen.press('esc', '/', ...'status:pending', 'enter'));
   await passing(screen.waitFor(text => text.includes('/4 of 300')));
   expect(screen.text()).toMatch(/queued \d+m/);

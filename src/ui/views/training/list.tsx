@@ -96,7 +96,9 @@ function useStates(): Join {
         const line = lineOf({ kind: 'training', id: row.training_run_id });
         // A run that ended before the program was opened has no line.
         if (!line) return row;
-        const next = { ...row, state: stateOf(line, now), held_out: line.measured ?? undefined };
+        const state = stateOf(line, now);
+        const alarm = state.reasons?.join('; ');
+        const next = { ...row, state, alarm, held_out: line.measured ?? undefined };
         const before = stated.get(row);
         if (before && before.held_out === next.held_out && isDeepStrictEqual(before.state, next.state)) return before;
         stated.set(row, next);
