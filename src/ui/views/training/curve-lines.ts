@@ -146,6 +146,7 @@ export function gridLines(
  * otherwise on one line each, values first.
  *
  * @param unit follows the crosshair's x, if that is not a step
+ * @param isDrawn whether the lines that the marks stand for are drawn
  */
 export function legendLines(
   series: readonly ChartSeries[],
@@ -153,23 +154,25 @@ export function legendLines(
   width: number,
   theme: Theme,
   unit = '',
+  isDrawn = true,
 ): string[] {
   const readings = series.map(({ curve }) => readingAt(curve, crosshair ?? Number.POSITIVE_INFINITY));
   const values = series.map(({ curve }, index) => readingText(readings[index], crosshair ?? curve.xs.at(-1)));
   const missing = series.map(({ curve }) => gapsIn(curve));
   const gaps = missing.map(describeGaps);
-  const samples = series.map(({ isFaint }, index) => seriesSample(index, theme, isFaint));
+  const marks = series.map(({ isFaint }, index) => (isDrawn ? `${seriesSample(index, theme, isFaint)} ` : ''));
+  const markWidth = isDrawn ? sampleWidth + 1 : 0;
   const at = crosshair === undefined ? '' : `${formatCrosshair(crosshair, unit)}  `;
   const lead = at === '' ? '' : theme.styles.strong(at);
-  const texts = series.map(
-    (each, index) => ` ${[`${fullName(each)} ${values[index] ?? none}`, gaps[index]].filter(Boolean).join(', ')}`,
+  const texts = series.map((each, index) =>
+    [`${fullName(each)} ${values[index] ?? none}`, gaps[index]].filter(Boolean).join(', '),
   );
-  const length = texts.reduce((sum, text) => sum + sampleWidth + displayWidth(text) + gap.length, at.length);
+  const length = texts.reduce((sum, text) => sum + markWidth + displayWidth(text) + gap.length, at.length);
   if (length - gap.length <= width) {
-    return [lead + texts.map((text, index) => `${samples[index] ?? ''}${text}`).join(gap)];
+    return [lead + texts.map((text, index) => `${marks[index] ?? ''}${text}`).join(gap)];
   }
   const longest = maxOf(values.map(value => value.length));
-  const room = width - at.length - sampleWidth - 1 - gap.length;
+  const room = width - at.length - markWidth - gap.length;
   const facts = series.map((each, index) => {
     const value = (values[index] ?? none).padStart(longest);
     const all = [gaps[index], missing[index] === 0 ? '' : `${missing[index]} n/a`].map(words =>
@@ -185,7 +188,7 @@ export function legendLines(
   return series.map(({ of }, index) => {
     const begin = index === 0 ? lead : ' '.repeat(at.length);
     const cut = of === undefined ? '' : cutApart(named, rooms[index] ?? 0, { ellipsis: theme.glyphs.ellipsis }).get(of);
-    return `${begin}${samples[index] ?? ''} ${facts[index]}${cut ? between + cut : ''}`.trimEnd();
+    return `${begin}${marks[index] ?? ''}${facts[index]}${cut ? between + cut : ''}`.trimEnd();
   });
 }
 
@@ -268,7 +271,11 @@ export function previewLines(
   const extent = extentOf(series.map(({ curve }) => curve));
   if (!extent || room < 2 * smallestChart) return smallCurves(series, width, theme);
   const xRange = isGrowing ? growingRange(extent) : extent;
-  return [...drawChart(series, { width, height: room, theme, xRange }).lines, ...legend];
+  const words = { lag: undefined, perColumn: undefined, unit: '', byTime: false, log: false, weight: 0 };
+  const notes = chartNotes(series, words);
+  const caption = notes === '' ? [] : [theme.styles.muted(truncate(notes, width))];
+  const { lines } = drawChart(series, { width, height: room - caption.length, theme, xRange });
+  return [...caption, ...lines, ...legend];
 }
 
 /** A note if held-out means are incomplete, or have fewer samples than expected and so are less certain. */

@@ -278,8 +278,9 @@ export function chartLines(
   const strip = teaching && series.length > 0 ? stripOf(teaching, height, width) : undefined;
   const room = height - legend.length - (strip?.height ?? 0);
   if (room < smallestChart) {
-    const small = height > legend.length ? smallCurve(own, width, theme) : [];
-    return { lines: [...small, ...legend].slice(0, height), plotWidth: width };
+    const values = legendLines(series, chart.crosshair, width, theme, unit, false).slice(0, Math.max(1, height - 1));
+    const small = height > values.length ? smallCurve(own, width, theme) : [];
+    return { lines: [...small, ...values].slice(0, height), plotWidth: width };
   }
   const { crosshair, log, zoom } = chart;
   const weight = smoothings[chart.smoothing] ?? 0;

@@ -8,6 +8,7 @@ import {
   heldOutLines,
   heldOutNote,
   legendLines,
+  previewLines,
   smallCurve,
   smallCurves,
 } from '../../../../src/ui/views/training/curve-lines.ts';
@@ -176,8 +177,27 @@ describe('curves', () => {
     const linesOf = (all: (typeof other)[], height: number) =>
       chartLines({ ...drawn, all, series: all.flat(), chart: initialChartState }, 60, height, theme).lines.join();
     expect(linesOf([other], 3)).toContain('trainer, this run');
+    // Lines that are not drawn have no marks (out34 C4).
+    expect(linesOf([other], 3)).not.toContain('⠤');
+    expect(linesOf([other], 6)).toContain('⠤');
     expect(linesOf([[], other], 3)).not.toContain('this run');
     expect(linesOf([[], other], 3)).toContain('trainer of other');
+  });
+
+  it('have a caption in a preview if limits are dotted (out34 C18)', () => {
+    const linesOf = (samples: number | undefined) => {
+      const held = [0, 2, 4].map(step => ({
+        step,
+        held_out_reward: 0.5,
+        ...(samples && { completed_samples: samples }),
+      }));
+      const size = { width: 40, height: 12, theme: createTheme('plain'), isGrowing: false };
+      const lines = previewLines(curveSeries({ trainer, heldOut: held }, options), size);
+      expect(lines).toHaveLength(size.height);
+      return lines.join();
+    };
+    expect(linesOf(64)).toContain('dotted: 95% limits');
+    expect(linesOf(undefined)).not.toContain('dotted');
   });
 
   it('are one line each over the same steps if a preview has no room for a chart', () => {
