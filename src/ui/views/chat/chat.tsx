@@ -29,7 +29,7 @@ import { chatCommands } from '../commands.ts';
 import { linesAround, useReferences } from '../record/use-references.ts';
 import { openingLines, positionOf, type TurnMarks } from './conversation-lines.ts';
 import { ConversationPane } from './conversation-pane.tsx';
-import { describeCounts, verdictLabels } from './describe-choices.ts';
+import { describeCounts, titlesOf, verdictLabels } from './describe-choices.ts';
 import { type Draft, type DraftAction, draftReducer, emptyDraft, manyLines, selectedQuestion } from './draft.ts';
 import { lastAnswer, questionsOf, useBindings } from './use-bindings.tsx';
 import { type ChatStart, type ChatState, type Side, useChat } from './use-chat.ts';
@@ -162,6 +162,10 @@ export function ChatView({ place }: ViewProps<'chat'>) {
   // The second model may have been removed while it was shown.
   const read = sides[draft.side] ?? sides[0];
   const shown = pane.width < twoColumnsFrom ? [read] : sides;
+  const titles = titlesOf(
+    sides.map(({ settings }) => settings.model),
+    deployments,
+  );
   const marks = useTurnMarks(chat, draft);
   const statusLine = useStatusLine(chat, draft, pane.width - positionRoom);
   const bindings = [...useBindings(chat, read, slugs, [draft, dispatch]), ...checkpoints.bindings];
@@ -178,6 +182,7 @@ export function ChatView({ place }: ViewProps<'chat'>) {
             sides={shown.map(side => ({
               conversation: side.session.conversation,
               model: side.settings.model,
+              title: titles.get(side.settings.model) ?? side.settings.model,
               isRead: side === read,
               marks: marks[side === sides[0] ? 0 : 1] ?? noMarks,
             }))}

@@ -24,6 +24,8 @@ import {
 interface ShownSide {
   readonly conversation: Conversation;
   readonly model: string;
+  /** The model's name for its head. */
+  readonly title: string;
   /** Whether its answer is the one to copy. */
   readonly isRead: boolean;
   /** Stays the same function unless a mark changes. */
@@ -152,11 +154,11 @@ export function ConversationPane(props: ConversationPaneProps) {
   const headLines = sides.length > 1 ? 1 : 0;
   const shownLines = height - scrollViewLines - headLines;
   const scroll = useConversationScroll(props, rows, lines.length, textAt, shownLines);
-  const wordsOf = ({ conversation, model }: ShownSide): string => {
-    if (!conversation.answering) return sanitiseLine(model);
+  const wordsOf = ({ conversation, title }: ShownSide): string => {
+    if (!conversation.answering) return sanitiseLine(title);
     const last = conversation.turns.at(-1);
     const hasBegun = last === undefined || wordsIn(last) !== '';
-    return `${heldBack === '' || hasBegun ? 'answering' : heldBack}: ${sanitiseLine(model)}`;
+    return `${heldBack === '' || hasBegun ? 'answering' : heldBack}: ${sanitiseLine(title)}`;
   };
   const heads = sides.map((side, index) => {
     const words = `${side.isRead ? glyphs.marker : ' '} ${wordsOf(side)}`;

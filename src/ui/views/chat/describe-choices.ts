@@ -1,5 +1,6 @@
-/** Choices between two models' answers, in words. Pure. */
+/** Models in a chat, and choices between their answers, in words. Pure. */
 import type { Counts, Preference } from '../../../chat/choices.ts';
+import type { Deployment } from '../../../contract/deployments.ts';
 import { formatChance, signTest } from '../../../present/statistics/sign-test.ts';
 import { displayWidth } from '../../../text/width.ts';
 
@@ -29,4 +30,17 @@ export function describeCounts(
   const long = `${left} better ${counts.left}, ${right} better ${counts.right}, ${ties('both bad')}${test('single-look exact sign test:')}`;
   const short = `${left} ${counts.left}, ${right} ${counts.right}, ${ties('bad')}${test('sign test')}`;
   return [long, short].find(words => displayWidth(words) <= room) ?? '';
+}
+
+/** Names for models: a replaced deployment has its slug and step, unless another one has the same. */
+export function titlesOf(models: readonly string[], deployments: readonly Deployment[]): ReadonlyMap<string, string> {
+  const titles = models.map(model => {
+    const { model_slug, checkpoint_step } = deployments.find(({ deployment_id }) => deployment_id === model) ?? {};
+    return model_slug
+      ? [model_slug, checkpoint_step == null ? '' : `step ${checkpoint_step}`].filter(Boolean).join(', ')
+      : model;
+  });
+  return new Map(
+    models.map((model, at) => [model, new Set(titles).size < titles.length ? model : (titles[at] ?? model)]),
+  );
 }

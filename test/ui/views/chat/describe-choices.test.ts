@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { describeCounts } from '../../../../src/ui/views/chat/describe-choices.ts';
+import type { Deployment } from '../../../../src/contract/deployments.ts';
+import { describeCounts, titlesOf } from '../../../../src/ui/views/chat/describe-choices.ts';
 
 const counts = { left: 7, right: 2, equal: 1, 'both bad': 0 };
 
@@ -20,4 +21,14 @@ it('uses the given names, shows both bad if there are any, and no test without a
   );
   expect(describeCounts({ left: 30, right: 0, equal: 0, 'both bad': 0 })).toContain('p < 0.001');
   expect(describeCounts({ left: 0, right: 0, equal: 0, 'both bad': 0 })).toBe('');
+});
+
+it('names a replaced deployment by its slug and step, unless two have the same (out34 C8)', () => {
+  const deployment = (deployment_id: string, checkpoint_step: number) =>
+    ({ deployment_id, checkpoint_step, model_slug: 'tutor' }) as Deployment;
+  const deployments = [deployment('dep_1', 40), deployment('dep_2', 60), deployment('dep_3', 40)];
+  const titles = (...models: string[]) => [...titlesOf(models, deployments).values()];
+  expect(titles('dep_1', 'dep_2')).toEqual(['tutor, step 40', 'tutor, step 60']);
+  expect(titles('tutor', 'dep_1')).toEqual(['tutor', 'tutor, step 40']);
+  expect(titles('dep_1', 'dep_3')).toEqual(['dep_1', 'dep_3']);
 });
