@@ -44,8 +44,13 @@ function partAt(value: unknown, path: readonly PropertyKey[]): unknown {
 export const describeTooLarge = ({ path }: Issue, value: unknown): string | undefined =>
   isRawJson(partAt(value, path)) ? 'must be an integer below 2^53, or it would be rounded' : undefined;
 
+/** `is missing`; undefined if the issue is about something that is there. */
+export const describeAbsent = ({ path }: Issue, value: unknown): string | undefined =>
+  path.length > 0 && partAt(value, path) === missing ? 'is missing' : undefined;
+
 function describe(issue: Issue, value: unknown): string {
-  if (issue.path.length > 0 && partAt(value, issue.path) === missing) return clean`${pathOf(issue.path)} is missing`;
+  const absent = describeAbsent(issue, value);
+  if (absent !== undefined) return clean`${pathOf(issue.path)} ${absent}`;
   const requirement = describeTooLarge(issue, value) ?? requirementOf(issue);
   if (issue.code !== 'unrecognized_keys') return clean`${pathOf(issue.path) || 'the whole'} ${requirement}`;
   const where = issue.path.length > 0 ? ` in ${pathOf(issue.path)}` : '';

@@ -7,7 +7,7 @@ import { own } from '../../base/own-property.ts';
 import { messageContent } from '../../contract/message-content.ts';
 import { type ChatTurn, defaultSampling, type SamplingOptions } from '../model/policy.ts';
 import { ApiError, apiError } from './errors.ts';
-import { check, type Issue } from './validate.ts';
+import { check, describeAll, type Issue } from './validate.ts';
 
 /** Maximum number of tokens in an answer. */
 const longestAnswer = 4096;
@@ -73,11 +73,9 @@ function refuse(param: string): never {
   throw new ApiError(400, 'invalid_request_error', 'unsupported_parameter', message, { param });
 }
 
-/** An error whose message names every issue, because the inference envelope has no context. */
-function invalid(issues: readonly Issue[]): ApiError {
-  const message = issues.map(({ path, message: reason }) => (path === '' ? reason : `${path}: ${reason}`)).join('; ');
-  return apiError('validation_error', message, { param: issues[0]?.path || undefined });
-}
+/** An error without a context, which the inference envelope lacks. */
+const invalid = (issues: readonly Issue[]): ApiError =>
+  apiError('validation_error', describeAll(issues), { param: issues[0]?.path || undefined });
 
 function turnOf({ role, content, tool_calls }: ChatBody['messages'][number], index: number): ChatTurn {
   if (tool_calls != null && isFilled(tool_calls)) refuse(`messages[${index}].tool_calls`);

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import english from 'zod/v4/locales/en.js';
 import { own } from '../../base/own-property.ts';
-import { describeTooLarge, pathOf } from '../../contract/issues.ts';
+import { describeAbsent, describeTooLarge, pathOf } from '../../contract/issues.ts';
 import { parseWhole } from '../../contract/proto-field.ts';
 import { type ApiError, apiError } from './errors.ts';
 
@@ -16,21 +16,30 @@ export interface Issue {
   readonly message: string;
 }
 
-/** An error that names the first issue, and lists them all. */
-export function invalid(issues: readonly Issue[]): ApiError {
-  const [issue = { path: '', message: 'This request cannot be understood.' }, ...more] = issues;
-  const where = issue.path === '' ? '' : `${issue.path}: `;
-  const others = more.length === 0 ? '' : ` (and ${more.length} more, see context)`;
-  return apiError('validation_error', `${where}${issue.message}${others}`, {
-    param: issue.path || undefined,
+/** Maximum number of issues in a message. */
+const maxNamed = 5;
+
+/** The issues in one line: `tasks[0].name: is missing; and 2 more`. */
+export function describeAll(issues: readonly Issue[]): string {
+  const words = issues.slice(0, maxNamed).map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
+  const more = issues.length > maxNamed ? [`and ${issues.length - maxNamed} more`] : [];
+  return [...words, ...more].join('; ');
+}
+
+/** An error that names the first issues, and lists them all in its context. */
+export const invalid = (issues: readonly Issue[]): ApiError =>
+  apiError('validation_error', describeAll(issues) || 'This request cannot be understood.', {
+    param: issues[0]?.path || undefined,
     context: { issues },
   });
-}
 
 function issuesOf(error: z.core.$ZodError, value: unknown): Issue[] {
   return error.issues.map(issue => {
     const stray = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
-    return { path: pathOf([...issue.path, ...stray]), message: describeTooLarge(issue, value) ?? issue.message };
+    return {
+      path: pathOf([...issue.path, ...stray]),
+      message: describeAbsent(issue, value) ?? describeTooLarge(issue, value) ?? issue.message,
+    };
   });
 }
 

@@ -25,12 +25,13 @@ function formatFailure({ item_index, message, code }: Failure): string {
   return clean`${which}${message ?? code ?? 'not described'}`;
 }
 
-/** Whether the error message repeats the only issue. */
-function isRepeatedBy(issues: unknown, message: string): boolean {
-  const [issue, ...others] = Array.isArray(issues) ? (issues as unknown[]) : [];
-  const words = others.length === 0 && isRecord(issue) ? issue['message'] : undefined;
-  return typeof words === 'string' && message.includes(words);
-}
+/** Whether the error message repeats every issue. */
+const isRepeatedBy = (issues: unknown, message: string): boolean =>
+  Array.isArray(issues) &&
+  issues.every(issue => {
+    const words = isRecord(issue) ? issue['message'] : undefined;
+    return typeof words === 'string' && message.includes(words);
+  });
 
 /**
  * An error as lines: the message, the field, the request id with the code, and its context. If they exceed `height`,

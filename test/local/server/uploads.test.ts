@@ -207,6 +207,11 @@ describe('ingest', () => {
       'tasks[1].name',
       'tasks[2].files[0]',
     ]);
+    // All of them in words too (out34 C10).
+    for (const words of ['files: never: declared', 'tasks[1].name: one is also', 'tasks[2].files[0]: missing was not'])
+      expect(bad.body.error.message).toContain(words);
+    const absent = await ingest(allocated.bench_id, { name: 'bad', tasks: [{}] });
+    expect(absent.body.error.message).toMatch(/tasks\[0\]\.name: is missing/);
     const worse = await ingest(allocated.bench_id, {
       name: '',
       tasks: [task('one', { split: 'dev' }), task('two', { grader: { kind: 'regex', pattern: '(' } })],
