@@ -380,14 +380,27 @@ async function withMeasurements(row: Checkpoint, context: QueryContext): Promise
   if (typeof training !== 'string') return { facts: checkpointFacts(row) };
   const range = context.compare?.rewardRange ?? defaultRange;
   const about = { scope: { training }, range, onUnread: (): void => {} };
-  try {
-    const columns = new Set(checkpointMeasures.costly);
-    const [measured = row as DeployedCheckpoint] = await checkpointMeasures.read([row], columns, context, about);
-    return { facts: checkpointFacts(measured, range), fields: withHeldOutPoint(measured, range) };
-  } catch (error) {
-    ignoreFailure(error, context);
-    return { facts: checkpointFacts(row), unread: `Its rewards could not be read. ${errorMessage(error)}` };
-  }
+  const unread: string[] = [];
+  const read = async (what: string, columns: readonly string[]): Promise<DeployedCheckpoint | undefined> => {
+    try {
+      return (await checkpointMeasures.read([row], new Set(columns), context, about))[0];
+    } catch (error) {
+      ignoreFailure(error, context);
+      unread.push(`Its ${what} could not be read. ${errorMessage(error)}`);
+      return undefined;
+    }
+  };
+  const [heldOut, evaluated, deployed] = await Promise.all([
+    read('held-out rewards', ['held-out', 'split', 'best', 'interval']),
+    read('evaluations', ['evaluated', 'evaluated-interval', 'runs']),
+    read('deployments', ['deployed']),
+  ]);
+  const measured: DeployedCheckpoint = { ...row, ...deployed, ...heldOut, evaluations: evaluated?.evaluations };
+  return {
+    facts: checkpointFacts(measured, range),
+    fields: withHeldOutPoint(measured, range),
+    unread: unread.join(' ') || undefined,
+  };
 }
 
 export const checkpointActions = {
