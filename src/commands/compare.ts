@@ -302,7 +302,10 @@ async function compareMany(
         describeFamilyIntervals(grid, options.confidence),
         ...verdicts,
       ].join(flags.markdown ? '\n\n' : '\n');
-      return `${textOf(grid.rows, gridColumns(grid.confidence))}\n${words}\n\n${textOf(tasks, taskColumns(grid.rows))}`;
+      const verdict = `${textOf(grid.rows, gridColumns(grid.confidence))}\n${words}`;
+      const byTask = textOf(tasks, taskColumns(grid.rows));
+      // In a terminal, what comes last stays on screen.
+      return flags.markdown ? `${verdict}\n\n${byTask}` : `${byTask}\n${verdict}\n`;
     },
   });
   if (!isShown(flags, io)) for (const words of verdicts) io.note(words);

@@ -203,6 +203,9 @@ it('says why each of several runs is undecided, and which tasks its mean covers'
   expect(table.out).toMatch(open);
   expect(table.out).toMatch(/evr_few +B +0\.900 +\+0\.700 +undecided/);
   expect(table.out).not.toMatch(/^D /m);
+  // The verdicts are what stays on screen (out34 C11).
+  expect(table.out.search(/^TASK /m)).toBeLessThan(table.out.search(/^RUN /m));
+  expect(table.out.trimEnd().split('\n').at(-1)).toMatch(open);
   expect(table.notes).not.toContain('over the 12');
   const markdown = await cli('compare', [...Object.keys(runs), '--markdown']);
   for (const text of [markdown.out, markdown.notes]) {

@@ -54,7 +54,7 @@ With --fail-below, for two runs or two pools, the exit code is 0 only if the who
 It is 1 if the whole interval is below, and also if the interval contains the value: the gate is then undecided, and
 --undecided pass lets it through.
 
-With up to 8 runs, prints a line for each, compared with BASE, and then the tasks in all runs, the largest spread first.
+With up to 8 runs, prints the tasks in all runs, the largest spread first, and then a line for each run, compared with BASE.
 Their intervals are wider, so that all of them hold together with --confidence (Bonferroni; Dunn 1961). N FOR DIFF/2
 estimates how many tasks like these would show half of the difference.
 
