@@ -2,7 +2,7 @@
 import { chmodSync, lstatSync, mkdirSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { errorCode } from './errors.ts';
-import { shellWord } from './shell-words.ts';
+import { shellWord } from './shell-word.ts';
 
 /** The access that other users must not have: to read a secret, or to change a trusted file. */
 export type Danger = 'read' | 'change';

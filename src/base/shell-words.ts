@@ -1,4 +1,4 @@
-/** Splits and quotes words as a shell does; nothing is expanded. Pure. */
+/** Splits a line into words as a shell does; nothing is expanded. Pure. */
 
 /** A command line with an unclosed quote. */
 export class UnclosedQuoteError extends Error {
@@ -37,9 +37,4 @@ export function shellWords(line: string): string[] {
   if (quote !== '') throw new UnclosedQuoteError(`The command line ends within quotes: there is no closing ${quote}.`);
   if (word !== undefined) words.push(word);
   return words;
-}
-
-/** A word for a shell, quoted if necessary. */
-export function shellWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

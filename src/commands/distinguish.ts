@@ -1,5 +1,5 @@
 /** Distinguishes rows with the same name by the columns in which they differ. */
-import { shellWord } from '../base/shell-words.ts';
+import { shellWord } from '../base/shell-word.ts';
 import { type Column, cellText } from '../present/column.ts';
 import { idOf, type Resource } from '../resources/define.ts';
 import { sanitiseLine } from '../text/sanitise.ts';

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { errorMessage } from '../base/errors.ts';
 import { own } from '../base/own-property.ts';
 import { folderSharing, SharedError } from '../base/ownership.ts';
-import { shellWord } from '../base/shell-words.ts';
+import { shellWord } from '../base/shell-word.ts';
 import { version } from '../base/version.ts';
 import { type Config, loadConfig } from '../config/load.ts';
 import type { Profile } from '../config/profile.ts';

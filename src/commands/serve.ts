@@ -3,7 +3,7 @@
 import { resolve } from 'node:path';
 import { errorMessage } from '../base/errors.ts';
 import { own } from '../base/own-property.ts';
-import { shellWord } from '../base/shell-words.ts';
+import { shellWord } from '../base/shell-word.ts';
 import { version } from '../base/version.ts';
 import { credentialAt } from '../config/credentials.ts';
 import { loadConfig } from '../config/load.ts';

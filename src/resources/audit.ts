@@ -3,7 +3,7 @@
 import * as z from 'zod/mini';
 import { inParallel } from '../base/in-parallel.ts';
 import { perObject } from '../base/memo.ts';
-import { shellWord } from '../base/shell-words.ts';
+import { shellWord } from '../base/shell-word.ts';
 import { hasEnded } from '../contract/status.ts';
 import { emptyCurve, type TrainerCurve } from '../contract/trainer-curve.ts';
 import type { HeldOutReward } from '../contract/training.ts';

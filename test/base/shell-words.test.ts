@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { shellWord, shellWords, UnclosedQuoteError } from '../../src/base/shell-words.ts';
+import { shellWord } from '../../src/base/shell-word.ts';
+import { shellWords, UnclosedQuoteError } from '../../src/base/shell-words.ts';
 
 describe('the arguments in a command line', () => {
   it.each([

@@ -2,7 +2,7 @@
 
 import { userInfo } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
-import { shellWord } from '../../base/shell-words.ts';
+import { shellWord } from '../../base/shell-word.ts';
 import { Catalog } from '../engine/catalog.ts';
 import { Engine } from '../engine/engine.ts';
 import { WorkerThread } from '../engine/worker-thread.ts';

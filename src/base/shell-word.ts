@@ -1,0 +1,4 @@
+/** A word for a shell, quoted if necessary. */
+export function shellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
