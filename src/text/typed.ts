@@ -4,11 +4,15 @@ import { sanitiseLine } from './sanitise.ts';
 /** Spaces, marks without a letter, and the braille blank are invisible. */
 const visible = /[^\s\p{M}\p{C}\u2800]/u;
 
+/** Filters compare every row at each key, so printable ASCII with single spaces must not need the work below. */
+const plainWords = /^[!-~]+(?: [!-~]+)*$/;
+
 /**
  * A name as displayed, for comparison. Composed: a keyboard types \u00e9, and a file's name on macOS has e\u0301.
  * Sanitised first, because normalising long runs of marks takes quadratic time.
  */
-export const asTyped = (text: string): string => sanitiseLine(text).trim().replaceAll(/\s+/g, ' ').normalize('NFC');
+export const asTyped = (text: string): string =>
+  plainWords.test(text) ? text : sanitiseLine(text).trim().replaceAll(/\s+/g, ' ').normalize('NFC');
 
 /** The first name with visible characters, as displayed; `yes` if there is none, so that something is always typed. */
 export function typeable(...names: readonly (string | null | undefined)[]): string {
