@@ -270,7 +270,7 @@ export function parseRowFilter<Row>(
   columns: readonly Column<Row>[],
 ): RowFilter<Row> | (FilterError & Partial<Pick<Mistake, 'at'>>) {
   if (isWholeText(input)) {
-    const text = parseFilter(input);
+    const text = parseFilter(input.normalize('NFC'));
     return text.ok ? { text, passing: undefined, refusal: () => undefined, doubt: () => undefined } : text;
   }
   const texts: Filter[] = [];

@@ -209,6 +209,15 @@ describe('a filter of rows', () => {
     expect(found('"/"')).toHaveLength(3);
   });
 
+  it.each(['', '/', '~', 'name:', 'name~', 'name='])('finds %scafe\u0301 in either form (rev38data B5)', prefix => {
+    const column: Column<string> = { id: 'name', title: 'NAME', width: 20, value: each => each };
+    const names = ['caf\u00e9', 'cafe\u0301', 'cafe'];
+    for (const name of names.slice(0, 2))
+      expect(createArrange([column], String)(names, { filter: `${prefix}${name}`, sort: undefined }).rows).toEqual(
+        names.slice(0, 2),
+      );
+  });
+
   it('highlights every word', () => {
     const parsed = parseRowFilter('sweep seed lr>0', columns);
     if ('error' in parsed) throw new Error(parsed.error);
