@@ -12,7 +12,7 @@ import { describeEvent, eventFields, eventNames, summaryOf } from '../resources/
 import { lookAt, observeOnce } from '../resources/look.ts';
 import { isAbsent } from '../service/errors.ts';
 import { clean } from '../text/sanitise.ts';
-import { type EventSort, Inbox, type InboxEvent, isBad, sortOf } from '../workbench/inbox.ts';
+import { Inbox, type InboxEvent, isBad } from '../workbench/inbox.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import { printRecord, timeText } from './output.ts';
@@ -72,15 +72,25 @@ async function readEnds(context: CommandContext, inbox: Inbox, statuses: StatusS
   return { unread, unlisted };
 }
 
-/** Whether an event is an alarm that is over, or that the settings no longer ask for. */
-async function isPastAlarm({ what, detail }: InboxEvent, context: CommandContext): Promise<boolean> {
-  if (!isAlarmKind(what)) return false;
-  return detail.overAtStep !== undefined || !isOn(what, await alarmRulesOf(detail.parent, context));
+/**
+ * Whether an alarm is active and the settings still ask for it. An alarm whose benchmark's name cannot be read counts as
+ * asked for.
+ */
+async function isAnyActive(alarms: readonly InboxEvent[], context: CommandContext): Promise<boolean> {
+  const open = alarms.filter(({ detail }) => detail.overAtStep === undefined);
+  const active = [...Map.groupBy(open, ({ detail }) => detail.parent)].map(async ([parent, ofIt]) => {
+    const rules = await alarmRulesOf(parent, context).catch((error: unknown) => {
+      if (context.signal.aborted) throw error;
+      return undefined;
+    });
+    return ofIt.some(({ what }) => !rules || !isAlarmKind(what) || isOn(what, rules));
+  });
+  return (await Promise.all(active)).includes(true);
 }
 
 /**
- * Prints the undismissed events, oldest first. Exit code 1 if something failed, 8 if there are only active alarms, and 6 if
- * there may be more because no history can be saved or not everything could be read.
+ * Prints the undismissed events, oldest first. Exit code 1 if something failed, 8 if nothing failed and an alarm is
+ * active, and otherwise 6 if there may be more because no history can be saved or not everything could be read.
  */
 export function printInbox(flags: CommandInput<'watch'>['flags'], io: CommandIo): Promise<ExitCode> {
   return withService(flags, io, async context => {
@@ -112,11 +122,8 @@ export function printInbox(flags: CommandInput<'watch'>['flags'], io: CommandIo)
       await printRecord(record, id, flags, io, { text: () => text, isLine: true });
     }
     const bad = events.filter(isBad);
-    const arePast = await Promise.all(bad.map(event => isPastAlarm(event, context)));
-    const sorts = bad.filter((_, index) => !arePast[index]).map(sortOf);
-    const isAlarm = (sort: EventSort): boolean => sort === 'stalled' || sort === 'alarm';
-    if (sorts.some(sort => !isAlarm(sort))) return exitCodes.failed;
-    if (sorts.length > 0) return exitCodes.alarm;
+    if (bad.some(({ what }) => what === 'end')) return exitCodes.failed;
+    if (await isAnyActive(bad, context)) return exitCodes.alarm;
     return lacks.length === 0 ? exitCodes.done : exitCodes.endUnseen;
   });
 }

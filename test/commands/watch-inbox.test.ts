@@ -1,5 +1,5 @@
 /** `watch --since last`: what ended since the last look, with time and reason, until it is dismissed. */
-import { globSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
@@ -155,16 +155,21 @@ describe('without a history (out29 A4)', () => {
   });
 });
 
-it('exits with 8 only for an alarm that is active and still on (out34 B6)', async () => {
+/** A running training run, and events that an earlier look saved. */
+async function remembering(alarms: object = {}) {
   const run = { training_run_id: 'trn_good', bench_id: 'b1', display_name: 'trn_good', status: 'running' };
-  const { url } = await hostileServer(
+  const server = await hostileServer(
     answering({
       listBenchmarks: () => pageOf([{ bench_id: 'b1', label: 'b1' }]),
       listTrainingRuns: () => [run],
       getTrainingRun: () => run,
     }),
   );
-  const cli = cliOn({ baseUrl: url, apiKey });
+  const home = testFolder();
+  const folder = join(home, '.config', 'benchtop');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'config.json'), JSON.stringify({ alarms }), { mode: 0o600 });
+  const cli = cliOn({ baseUrl: server.url, apiKey, home });
   const environment = { XDG_STATE_HOME: testFolder() };
   const look = () => cli('watch', ['--since', 'last'], { environment });
   expect((await look()).code).toBe(0);
@@ -179,6 +184,11 @@ it('exits with 8 only for an alarm that is active and still on (out34 B6)', asyn
       .run(what, Date.now(), JSON.stringify(detail));
     database.close();
   };
+  return { server, look, put };
+}
+
+it('exits with 8 only for an alarm that is active and still on (out34 B6)', async () => {
+  const { look, put } = await remembering();
   // This range is not set.
   put('held-out range', { alarm: 'held-out 0.1 is outside 0.2..0.9' });
   const off = await look();
@@ -188,6 +198,16 @@ it('exits with 8 only for an alarm that is active and still on (out34 B6)', asyn
   expect([over.code, over.out]).toEqual([0, expect.stringContaining('over at step 5')]);
   put('held-out drop', { alarm: 'held-out fell' });
   expect((await look()).code).toBe(8);
+});
+
+it('exits with 1 or 8 even if an alarm is on a benchmark that was deleted (rev38 A4)', async () => {
+  const { server, look, put } = await remembering({ benchmarks: { 'shop-*': { failedPercent: 20 } } });
+  const reads = () => server.requests.filter(({ url }) => /benchmarks\/b9$/.test(url)).length;
+  put('held-out drop', { alarm: 'held-out fell', parent: 'b9' });
+  put('held-out range', { alarm: 'held-out 0.1 is outside 0.2..0.9', parent: 'b9' });
+  expect([(await look()).code, reads()]).toEqual([8, 1]);
+  put('end', { status: 'failed', done: 1 });
+  expect([(await look()).code, reads()]).toEqual([1, 1]);
 });
 
 it('covers everything', async () => {
