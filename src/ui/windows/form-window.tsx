@@ -121,9 +121,9 @@ interface FormLines {
 
 /** Divides the window's lines: the fields come first, then an error, the summary and the preview. */
 function formRoom(fields: readonly FieldSpec[], most: number, { summary, failure, hasNote, preview }: FormLines) {
-  const room = most - windowMargin.lines - minFormLines - failure;
-  // An error takes the place of the summary, whose cost stands at the end.
-  const summaryLines = room < minSummaryLines ? [] : lastLines(summary, room);
+  const room = most - windowMargin.lines - minFormLines - failure - (hasNote ? 1 : 0);
+  // An error takes the place of the summary, whose cost stands at the end; a preview may shorten it.
+  const summaryLines = room < minSummaryLines ? [] : lastLines(summary, Math.max(minSummaryLines, room - preview));
   const below = windowMargin.lines + summaryLines.length + (hasNote ? 1 : 0);
   const free = most - below - minFormLines;
   const errorHeight = Math.min(failure, free);

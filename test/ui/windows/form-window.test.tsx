@@ -13,7 +13,7 @@ const neverAborted = new AbortController().signal;
 function openForm(
   send: (signal: AbortSignal) => Promise<string>,
   service?: () => Promise<Service>,
-  { summary, ...size }: { summary?: string; columns?: number; rows?: number } = {},
+  { summary, sentBefore, ...size }: { summary?: string; sentBefore?: number; columns?: number; rows?: number } = {},
 ) {
   const onDone = vi.fn();
   const start = action((_: Service, __: unknown, { signal }: CallOptions = {}) => send(signal ?? neverAborted), {
@@ -28,6 +28,7 @@ function openForm(
         draft="a form"
         inputOf={values => values['name']}
         summary={summary === undefined ? undefined : () => summary}
+        {...(sentBefore !== undefined && { sentBefore: () => sentBefore })}
         onDone={onDone}
         onClose={close}
       />
@@ -45,11 +46,45 @@ const untilAborted = (signal: AbortSignal): Promise<string> =>
   });
 
 describe('a form', () => {
-  it('shows the end of a long summary, with the cost, in a small terminal', async () => {
+  describe('with a long summary in a small terminal', () => {
     const summary = `1 run x 28 tasks, as in ${'a run with a long name '.repeat(20)}; about $0.41`;
-    const { screen } = openForm(async () => 'started', undefined, { summary, columns: 60, rows: 15 });
-    await screen.waitFor('; about $0.41');
-    expect(screen.text()).toMatch(/Name[^…]*tea[^…]*│ … /);
+    const small = { summary, columns: 60, rows: 15 };
+
+    it('shows its end, with the cost', async () => {
+      const { screen } = openForm(async () => 'started', undefined, small);
+      await screen.waitFor('; about $0.41');
+      expect(screen.text()).toMatch(/Name[^…]*tea[^…]*│ … /);
+    });
+
+    it('asks before it resends, and keeps the cost (rev38ui A1)', async () => {
+      const send = vi.fn(async () => 'started');
+      const { screen, onDone } = openForm(send, undefined, { ...small, sentBefore: Date.now() - 60_000 });
+      await screen.waitFor('; about $0.41');
+      await screen.press('enter');
+      await screen.waitFor('without a response: press enter again');
+      expect(screen.text()).toContain('; about $0.41');
+      expect(send).not.toHaveBeenCalled();
+      await screen.press('enter');
+      await screen.waitFor(() => onDone.mock.calls.length === 1);
+    });
+
+    it('says how to stop while it is being sent (rev38ui A1)', async () => {
+      const { screen } = openForm(untilAborted, undefined, small);
+      await screen.waitFor('; about $0.41');
+      await screen.press('enter');
+      await screen.waitFor('Sending…   <esc> stop');
+      expect(screen.text()).toContain('; about $0.41');
+    });
+
+    it('previews its request (rev38ui A1)', async () => {
+      const request = { method: 'POST', path: '/v1/things', url: 'http://x/v1/things', body: {}, headers: {} };
+      const service = { describe: () => [request] } as unknown as Service;
+      const { screen } = openForm(untilAborted, async () => service, small);
+      await screen.waitFor('; about $0.41');
+      await screen.press('ctrl-p');
+      await screen.waitFor('POST /v1/things');
+      expect(screen.text()).toContain('; about $0.41');
+    });
   });
 
   it('sends once for two presses of enter', async () => {
