@@ -36,10 +36,14 @@ export function soughtName(typed: string): string {
   return rest.length > 0 && resourceNamed(first) ? rest.join(' ') : typed.trim();
 }
 
+/** Marks entries for ids that only the service might know. */
+const unknown = 'unknown.';
+
 /** Whether one of these entries is what the text names: a record whose name contains it, or a command that begins so. */
 export function isNamed(text: string, entries: readonly PaletteEntry[]): boolean {
   const wanted = text.toLowerCase();
-  return entries.some(({ id, title, words }) =>
+  const known = entries.filter(({ id }) => !id.startsWith(unknown));
+  return known.some(({ id, title, words }) =>
     /^(?:name|id)\./.test(id)
       ? title.toLowerCase().includes(wanted)
       : [title, ...words].some(word => word.toLowerCase().startsWith(wanted)),
@@ -163,6 +167,6 @@ function unknownEntries(id: string, named: Resource | undefined, open: OpenTrail
     const [many, one] = resource.names;
     const title = resource === ofForm ? `open ${id}` : `${one} ${id}`;
     const note = resource === ofForm ? one : 'not seen yet';
-    return [{ id: `id.${many}.${id}`, title, words: [], note, run: () => open(trail) }];
+    return [{ id: `${unknown}${many}.${id}`, title, words: [], note, run: () => open(trail) }];
   });
 }

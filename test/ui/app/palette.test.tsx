@@ -40,11 +40,11 @@ it('finds a dataset from the list of datasets', async () => {
 });
 
 /** A service with benchmarks on two pages, and the cursors of the pages that were read. */
-function pagedWorld(read: unknown[]) {
+function pagedWorld(read: unknown[], second = 'maple syrup') {
   const service = world('none');
   service.answers.listBenchmarks = (_, { cursor } = {}) => {
     read.push(cursor);
-    if (cursor !== undefined) return pageOf([{ bench_id: 'bench_2', label: 'maple syrup' }]);
+    if (cursor !== undefined) return pageOf([{ bench_id: 'bench_2', label: second }]);
     return { ...pageOf([{ bench_id: 'bench_1', label: 'words' }]), has_more: true, next_cursor: 'second' };
   };
   return service;
@@ -63,6 +63,16 @@ it('finds a benchmark that only the service knows, once the user rests on its na
   await screen.press(...'cake');
   await screen.waitFor('Not in 2 benchmarks, 0 training runs read so far');
   expect(read.filter(cursor => cursor === 'second')).toHaveLength(1);
+});
+
+it.each(['maple2', '2-syr', 'benchmark maple'])('searches for %s, which an unseen id could have too', async typed => {
+  const read: unknown[] = [];
+  const start = { view: 'list', resource: 'deployments' } as const;
+  const screen = openWorld(pagedWorld(read, 'maple2-syrup'), start);
+  await screen.waitFor('Deployments');
+  await screen.waitFor(() => read.length > 0);
+  await screen.type(`:${typed}`);
+  await screen.waitFor(text => /▸ maple2-syrup +benchmark/.test(text));
 });
 
 it('searches nothing on a service that cannot be asked', async () => {
