@@ -182,7 +182,8 @@ function termOn<Row>(column: Column<Row>, operator: Operator, wanted: string): O
   const isEqual: Test<Row> = row =>
     (number !== undefined && comparedValue(column, row, now) === number) || isText.test(row);
   if (operator === ':') {
-    const includes = ofTexts(text => text.includes(lower));
+    // A value of invisible characters finds no text, as does such a word.
+    const includes = ofTexts(text => lower !== '' && text.includes(lower));
     // `reward:0` must not find 0.400: a term must match a whole word of a number's text, which is rounded and may have
     // a unit.
     const isShown = (row: Row): boolean =>
@@ -220,7 +221,7 @@ function termOf<Row>(token: Token, columns: readonly Column<Row>[]): Term<Row> |
     };
   }
   // The user may still be typing the value, so the other operators accept all rows.
-  if (value === '') return { column, test: row => operator !== ':' || (column.value(row) ?? '') !== '' };
+  if (value.trim() === '') return { column, test: row => operator !== ':' || (column.value(row) ?? '') !== '' };
   const term = termOn(column, operator, value);
   return 'error' in term ? term : { column, ...term };
 }

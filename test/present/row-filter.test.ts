@@ -209,6 +209,12 @@ describe('a filter of rows', () => {
     expect(found('"/"')).toHaveLength(3);
   });
 
+  it('finds nothing for invisible characters, but waits for more after a space (rev38data C3)', () => {
+    for (const value of ['\u200b', '"\u200b"', '"\u2060 "']) expect(found(`model:${value}`)).toEqual([]);
+    for (const value of ['" ', '" "']) expect(found(`model:${value}`)).toHaveLength(4);
+    expect(found('model:" tutor"')).toHaveLength(2);
+  });
+
   it.each(['', '/', '~', 'name:', 'name~', 'name='])('finds %scafe\u0301 in either form (rev38data B5)', prefix => {
     const column: Column<string> = { id: 'name', title: 'NAME', width: 20, value: each => each };
     const names = ['caf\u00e9', 'cafe\u0301', 'cafe'];
