@@ -1,4 +1,5 @@
 /** `benchtop failures`: classifies the rollouts in a run, training run or dataset by how they ended. */
+import type { Trajectory } from '../contract/trajectories.ts';
 import { differingWords, outcomeClasses, outcomeKinds } from '../present/outcome-classes.ts';
 import { outcomeColumns } from '../resources/outcomes.ts';
 import { describePolicies, ofSteps } from '../resources/task-groups.ts';
@@ -16,15 +17,18 @@ export async function run({ args: [word = ''], flags }: CommandInput<'failures'>
   const { steps } = flags;
   checkSteps(steps);
   return withRollouts({ word }, flags, io, async (context, named) => {
-    const {
-      id,
-      rows: all,
-      rewards,
-      unread,
-    } = await readRollouts(named, context, {
-      read: async owner => withEnds(await readOwn(owner, context), context),
+    let all: readonly Trajectory[] = [];
+    const { id, rewards, unread, ...own } = await readRollouts(named, context, {
+      read: async owner => {
+        const listed = await readOwn(owner, context);
+        all = listed.rows;
+        const chosen = new Set(ofSteps(all, steps));
+        // Only a rollout's own record may have its step.
+        const rows = all.filter(row => row.policy_step == null || chosen.has(row));
+        return withEnds({ ...listed, rows }, context);
+      },
     });
-    const rows = ofSteps(all, steps);
+    const rows = ofSteps(own.rows, steps);
     const classes = outcomeClasses(rows);
     const record = {
       id,

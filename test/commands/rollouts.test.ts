@@ -228,6 +228,23 @@ it('prints how a task developed over the steps of training, for some tasks if wa
   expect((await cli('report', ['d', '--format', 'md'])).out).toContain('These rollouts are from 40 training steps');
 });
 
+it('reads how only the rollouts of the chosen steps ended (rev38 A6)', async () => {
+  const rows = completed(20).map((row, step) => ({ ...row, policy_step: step }));
+  const read: unknown[] = [];
+  const cli = await cliWith(rows, {
+    listTrajectories: () =>
+      pageOf(rows.map((row, step) => ({ ...row, status: undefined, policy_step: step === 4 ? undefined : step }))),
+    getTrajectory: ({ trajectory_id }) => {
+      read.push(trajectory_id);
+      return trajectory_id === 'traj_7' ? {} : { ...rows.find(row => row.trajectory_id === trajectory_id), steps: [] };
+    },
+  });
+  const { code, out } = await cli('failures', ['d', '--steps', '3..4', '--json']);
+  expect([code, JSON.parse(out)]).toEqual([exitCodes.done, expect.objectContaining({ rollouts: 2 })]);
+  expect(read.sort()).toEqual(['traj_3', 'traj_4']);
+  expect((await cli('failures', ['d', '--steps', '7..8', '--json'])).code).toBe(exitCodes.failed);
+});
+
 it('prints a large trajectory in chunks', async () => {
   const content = 'a line of a long response\n'.repeat(2_000);
   const steps = Array.from({ length: 30 }, (_, step_index) => ({ step_index, messages: [{ role: 'tool', content }] }));
