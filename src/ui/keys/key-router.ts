@@ -41,6 +41,11 @@ interface RouterOptions {
 /** A queued key, or a paste, which is one string. */
 type Input = { readonly kind: 'press'; readonly press: KeyPress } | { readonly kind: 'paste'; readonly text: string };
 
+/** Keys that open a window, or move within one. */
+const harmless = /^([:/?]|(shift-)?tab|up|down|pageup|pagedown|home|end)$/;
+/** Readline's keys that fields do not have. */
+const readlineKeys = /^alt-[\dclnprtuy.<>*#&~-]$/;
+
 /** Routes keys to scopes; independent of React. */
 export class Router {
   readonly #scopes = new Scopes();
@@ -200,7 +205,7 @@ export class Router {
     while (!this.#blocked && this.#holds === 0) {
       const input = this.#queue[0];
       if (input === undefined) return;
-      const apart = input.kind === 'press' ? this.#apart(input.press) : [];
+      const apart = input.kind === 'press' ? this.#apart(input.press, this.#queue[1]) : [];
       if (apart.length > 0) {
         this.#queue.shift();
         for (const press of apart.toReversed()) this.#queue.unshift({ kind: 'press', press });
@@ -224,15 +229,20 @@ export class Router {
   }
 
   /**
-   * The two presses that an unused key with alt may be: an escape and a character that arrive in one read, as over a
-   * slow line, look the same. Without the escape, the keys after it would reach the wrong place. An escape before one of
-   * a few characters begins a sequence of the terminal.
+   * The two presses that an unused key with alt may be: an escape and a key that arrive in one read, as over a slow line,
+   * look the same. They are two if the key does no harm, or if keys follow in the read, which would reach the wrong
+   * place; but not what readline edits with, nor what begins or ends a sequence of the terminal.
    */
-  #apart(press: KeyPress): readonly KeyPress[] {
-    const [, name] = /^alt-([^\s[\]OPX^_]|space)$/u.exec(press.name) ?? [];
+  #apart(press: KeyPress, next: Input | undefined): readonly KeyPress[] {
+    const [, ctrl = '', key] =
+      /^(ctrl-)?alt-([^\s[\]\\OPX^_]|[a-z-]{2,})$/u.exec(press.escaped ? press.name : '') ?? [];
+    if (key === undefined) return [];
+    const follows = next?.kind === 'press' && next.press.at === press.at && !next.press.escaped;
+    if (!follows && !harmless.test(key)) return [];
+    if (readlineKeys.test(press.name) && this.#scopes.path().some(({ field }) => field)) return [];
     const isChosen = Object.values(this.#options.overrides).some(keys => keys.includes(press.name));
-    if (name === undefined || isChosen || this.#targetOf(press)) return [];
-    return [pressOf('esc'), pressOf(name)].map(each => ({ ...each, ...(press.at !== undefined && { at: press.at }) }));
+    if (isChosen || this.#targetOf(press)) return [];
+    return ['esc', ctrl + key].map(name => ({ ...pressOf(name), ...(press.at !== undefined && { at: press.at }) }));
   }
 
   /** The field that a press types into; undefined if it is a command's key. */

@@ -14,6 +14,8 @@ export interface KeyPress {
   readonly name: string;
   /** The text it types into a field; empty for keys that type nothing. */
   readonly text: string;
+  /** An escape stood before the key: alt, or the key escape. Missing if the terminal reported alt as a modifier. */
+  readonly escaped?: boolean;
   /** The number of presses in a row, for a command that counts them; 1 if missing. */
   readonly count?: number;
   /** Returns the number typed just before the key, and undoes the command that its first digit ran. */
@@ -68,12 +70,14 @@ export function keyPresses(input: string, key: Key): readonly KeyPress[] {
   const named = namedKeys.find(([flag]) => key[flag] === true);
   // Terminals send alt as an escape before the key; Ink reports it as meta. Two escapes in one read are two presses.
   if (named?.[1] === 'esc') return key.meta ? [esc, esc] : [esc];
-  if (named) return [{ name: withModifiers(named[1], key, key.shift), text: '' }];
+  // Only a sequence with modifiers has an event type.
+  const escaped = key.meta && key.eventType === undefined && { escaped: true };
+  if (named) return [{ name: withModifiers(named[1], key, key.shift), text: '', ...escaped }];
   if (input === '') return [];
   // ctrl-c leaves the program even right after an escape.
   if (key.ctrl && key.meta && input === 'c') return [esc, { name: 'ctrl-c', text: '' }];
   if (key.ctrl || key.meta) {
-    return [{ name: withModifiers(own(namedCharacters, input) ?? input, key, false), text: '' }];
+    return [{ name: withModifiers(own(namedCharacters, input) ?? input, key, false), text: '', ...escaped }];
   }
   return graphemes(input).map(character => {
     const name = own(namedCharacters, character) ?? controlName(character) ?? character;

@@ -86,11 +86,12 @@ export function KeyRouter({ overrides = noOverrides, readOnly = false, onFailure
       readAt.current = undefined;
     });
     if (isFlood(input, at)) router.sendPaste(input, draw);
-    else
-      router.send(
-        keyPresses(input, key).map(press => ({ ...press, at })),
-        draw,
-      );
+    else {
+      const presses = keyPresses(input, key).map(press => ({ ...press, at }));
+      // What it is depends on the keys that follow in the read.
+      if (presses.some(({ escaped }) => escaped)) queueMicrotask(router.hold());
+      router.send(presses, draw);
+    }
   });
   usePaste(text => router.sendPaste(text, draw));
   return <RouterContext value={router}>{children}</RouterContext>;

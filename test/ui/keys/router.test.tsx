@@ -117,7 +117,7 @@ describe('Router', () => {
     const ranBy = (...names: string[]): readonly string[] => {
       open();
       keys.send(
-        names.map(name => ({ name, text: name.length === 1 ? name : '' })),
+        names.map(name => ({ name, text: name.length === 1 ? name : '', escaped: name.startsWith('alt-') })),
         then => then(),
       );
       return [...ran];
@@ -126,8 +126,8 @@ describe('Router', () => {
     // A command, here or elsewhere, has the key; or a sequence of the terminal begins so.
     keys.remove('window');
     expect(ranBy('esc', 'alt-b')).toEqual(['close', 'word']);
-    expect(ranBy('alt-y')).toEqual([]);
-    expect(ranBy('alt-[')).toEqual([]);
+    expect(ranBy('alt-y', 't')).toEqual(['form.t']);
+    expect(ranBy('alt-[', 't')).toEqual(['form.t']);
   });
 
   it('gives a paste to what the keys before it open, and the keys after it to what it leaves', () => {
@@ -492,6 +492,60 @@ function Over({ ran, hold }: { ran: string[]; hold: (router: Router) => void }) 
     </KeyScope>
   );
 }
+
+const recordedKeys = ['esc', ':', 'j', 'u', 't', '[', '\\', 'down', 'tab', 'enter', 'ctrl-u'];
+
+/** Records its keys, and the characters of its field. */
+function Recorded({ ran, hasField }: { readonly ran: string[]; readonly hasField: boolean }) {
+  const type = ({ text }: KeyPress): void => void ran.push(text);
+  return (
+    <KeyScope
+      bindings={recordedKeys.map(key => ({
+        command: { ...command(key, key), repeats: true },
+        run: () => void ran.push(key),
+      }))}
+      {...(hasField && { field: { takes: ({ text }: KeyPress) => text !== '', type } })}
+    />
+  );
+}
+
+describe('KeyRouter', () => {
+  it.each([
+    // Over a slow line: what follows, or does no harm, is meant for what the escape leaves.
+    ['\x1b:', ['esc', ':'], ['esc', ':']],
+    ['\x1b\x1b[B', ['esc', 'down'], ['esc', 'down']],
+    ['\x1b\t', ['esc', 'tab'], ['esc', 'tab']],
+    ['\x1b\rj', ['esc', 'enter', 'j'], ['esc', 'enter', 'j']],
+    ['\x1b\x15j', ['esc', 'ctrl-u', 'j'], ['esc', 'ctrl-u', 'j']],
+    ['\x1bjt', ['esc', 'j', 't'], ['esc', 'jt']],
+    // Alt, alone or held; in a field, alt-u is readline's even if other keys follow.
+    ['\x1b\r', [], []],
+    ['\x1b\x15', [], []],
+    ['\x1bu', [], []],
+    ['\x1bj\x1bj', [], []],
+    ['\x1but', ['esc', 'u', 't'], ['t']],
+    // The terminal reports alt as a modifier.
+    ['\x1b[106;3ut', ['t'], ['t']],
+    ['\x1b[58;3u', [], []],
+    ['\x1b[1;3B', [], []],
+    // The end of a reply of the terminal.
+    ['\x1b\\t', ['t'], ['t']],
+  ])('reads %j as an escape and a key only where that is safe', async (bytes, inList, inField) => {
+    for (const [hasField, expected] of [[false, inList] as const, [true, inField] as const]) {
+      const ran: string[] = [];
+      const { stdin, unmount } = render(
+        <KeyRouter>
+          <Recorded ran={ran} hasField={hasField} />
+        </KeyRouter>,
+      );
+      await Promise.resolve();
+      stdin.write(bytes);
+      await new Promise(setImmediate);
+      expect(ran, hasField ? 'in a field' : 'in a list').toEqual(expected);
+      unmount();
+    }
+  });
+});
 
 describe('KeyScope', () => {
   it('gives the key after the one that closed a window to what is below, even if they had to wait', async () => {
