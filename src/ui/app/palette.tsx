@@ -120,7 +120,7 @@ export function PaletteOverlay({ registry, onClose }: { registry: Registry; onCl
   const { remembered } = useWorkbench();
   const { styles, glyphs } = useTheme();
   const palette = usePaletteEntries(registry);
-  const list = useTypedList(palette.of);
+  const list = useTypedList(palette.of, ({ id }) => id);
   const { text, items: entries, cursor, move } = list;
   const name = soughtName(text);
   const searching = useNameSearch(name, isNamed(name, entries), palette.listed);
@@ -157,7 +157,7 @@ export function PaletteOverlay({ registry, onClose }: { registry: Registry; onCl
           items={entries}
           cursor={cursor}
           height={height - windowMargin.lines - (searching === '' ? 1 : 2)}
-          keyOf={({ id }) => id}
+          keyOf={list.keyOf}
           lineOf={({ title, note }, emphasise) =>
             `${emphasise(padEnd(titles.get(note)?.get(title) ?? title, titleRoom(note)))} ${styles.muted(shortNote(note))}`
           }

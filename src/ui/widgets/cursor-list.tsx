@@ -13,32 +13,50 @@ export const moveCursor = (cursor: number, by: number, count: number): number =>
 interface TypedState {
   readonly typed: EditState;
   readonly cursor: number;
+  /** The key of the item that the cursor was moved to. */
+  readonly chosen?: string | undefined;
 }
 
 type TypedAction =
   | { readonly press: KeyPress }
   | { readonly text: string }
-  | { readonly by: number; readonly count: number };
+  | { readonly by: number; readonly shownFor: string; readonly keys: readonly string[] };
 
-function typedReducer({ typed, cursor }: TypedState, action: TypedAction): TypedState {
-  if ('by' in action) return { typed, cursor: moveCursor(cursor, action.by, action.count) };
+function typedReducer(state: TypedState, action: TypedAction): TypedState {
+  const { typed } = state;
+  if ('by' in action) {
+    const cursor = moveCursor(cursorIn(action.keys, state), action.by, action.keys.length);
+    // Text and a move may arrive before the next render: the keys are then of other items.
+    return { typed, cursor, chosen: textOf(typed) === action.shownFor ? action.keys[cursor] : undefined };
+  }
   if ('text' in action) return { typed: editStateOf(action.text), cursor: 0 };
   return { typed: edit(typed, action.press, oneLine) ?? typed, cursor: 0 };
 }
 
-/** A list narrowed down by typed text. When the text changes, the cursor returns to the first item. */
-export function useTypedList<Item>(itemsFor: (text: string) => readonly Item[]) {
-  const [{ typed, cursor }, dispatch] = useReducer(typedReducer, { typed: editStateOf(''), cursor: 0 });
-  const items = itemsFor(textOf(typed));
+/** The cursor's position, which follows the chosen item. */
+function cursorIn(keys: readonly string[], { cursor, chosen }: TypedState): number {
+  const at = chosen === undefined ? -1 : keys.indexOf(chosen);
+  return at === -1 ? Math.min(cursor, keys.length - 1) : at;
+}
+
+/**
+ * A list narrowed down by typed text. When the text changes, the cursor returns to the first item; when only the items
+ * change, it stays on the item that it was moved to.
+ */
+export function useTypedList<Item>(itemsFor: (text: string) => readonly Item[], keyOf: (item: Item) => string) {
+  const [state, dispatch] = useReducer(typedReducer, { typed: editStateOf(''), cursor: 0 });
+  const text = textOf(state.typed);
+  const items = itemsFor(text);
+  const keys = items.map(keyOf);
   return {
-    typed,
-    text: textOf(typed),
+    typed: state.typed,
+    text,
     items,
-    // Text and a move may arrive before the next render.
-    cursor: Math.min(cursor, items.length - 1),
+    keyOf,
+    cursor: cursorIn(keys, state),
     press: (press: KeyPress): void => dispatch({ press }),
-    replace: (text: string): void => dispatch({ text }),
-    move: (by: number) => () => dispatch({ by, count: items.length }),
+    replace: (replacement: string): void => dispatch({ text: replacement }),
+    move: (by: number) => () => dispatch({ by, shownFor: text, keys }),
   };
 }
 

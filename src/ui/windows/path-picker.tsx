@@ -36,7 +36,10 @@ function shownEntries({ entries }: Listing, typed: string): readonly Entry[] {
 export function PathPicker(props: PathPickerProps) {
   const { title, accepts, choose, start = '.', onChoose, onClose } = props;
   const [listing, setListing] = useState(() => listFolder(start, accepts));
-  const list = useTypedList(text => shownEntries(listing, text));
+  const list = useTypedList(
+    text => shownEntries(listing, text),
+    ({ path }) => path,
+  );
   const { text: typed, items: entries, move } = list;
   const { width, inner, ...room } = useWindowRoom(76);
   const height = Math.min(room.height, 22);
@@ -110,7 +113,7 @@ function PickerLines({ listing, list, choose, mayUseFolder, width, height }: Pic
           items={list.items}
           cursor={list.cursor}
           height={height}
-          keyOf={({ path }) => path}
+          keyOf={list.keyOf}
           lineOf={(entry, emphasise) => {
             const size = entry.size === undefined ? '' : bytes(entry.size);
             const name = fitCells(sanitiseLine(entry.name), width - 3 - displayWidth(size));

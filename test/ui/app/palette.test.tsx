@@ -75,6 +75,27 @@ it.each(['maple2', '2-syr', 'benchmark maple'])('searches for %s, which an unsee
   await screen.waitFor(text => /▸ maple2-syrup +benchmark/.test(text));
 });
 
+it('leaves the cursor on its entry when names arrive', async () => {
+  const service = pagedWorld([], 'maple2-syrup');
+  const { listBenchmarks } = service.answers;
+  const second = Promise.withResolvers<void>();
+  service.answers.listBenchmarks = async (id, query = {}) => {
+    if (query['cursor'] !== undefined) await second.promise;
+    return listBenchmarks?.(id, query);
+  };
+  const screen = openWorld(service, { view: 'list', resource: 'deployments' });
+  await screen.waitFor('Deployments');
+  await screen.type(':maple2');
+  await screen.waitFor('Searching');
+  await screen.press('down');
+  const chosen = /▸ \S+ maple2/.exec(screen.text())?.[0] ?? 'none';
+  second.resolve();
+  await screen.waitFor(text => /maple2-syrup +benchmark/.test(text));
+  expect(screen.text()).toContain(chosen);
+  await screen.press('up');
+  expect(screen.text()).toContain('▸ benchmark maple2');
+});
+
 it('searches nothing on a service that cannot be asked', async () => {
   const read: unknown[] = [];
   const screen = openWorld(pagedWorld(read), { view: 'list', resource: 'deployments' });
