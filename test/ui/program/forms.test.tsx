@@ -67,28 +67,47 @@ it.each([
   },
 );
 
-it('offers all models once they have been read, if it opened on those of an earlier session (attack37 B2)', async () => {
+/** Opens the form to train on the models of an earlier session. The service answers with the others when asked to. */
+async function openRemembering(slugs: readonly string[]) {
   const service = offering();
-  const models = ['acme/small', 'acme/large'].map(model_slug => ({ model_slug }));
   const answer = Promise.withResolvers<readonly object[]>();
   service.answers.listSupportedTrainingModels = () => answer.promise;
+  const rows = slugs.map(model_slug => ({ model_slug }));
   const list = { complete: false, dropped: 0, repeated: 0, notes: [], remembered_at: undefined };
   const remembered = (): RememberedStore => {
     const store = RememberedStore.inMemory('test');
-    store.keepList(hashKey(modelList.key), { ...list, rows: models.slice(0, 1) }, Date.now());
+    store.keepList(hashKey(modelList.key), { ...list, rows }, Date.now());
     store.flush();
     return store;
   };
   const screen = openWorld(service, benchmarks, { columns: 120, rows: 40, remembered });
   await screen.waitFor('▸ t-words');
   await screen.press('t');
-  await screen.waitFor('1/1');
+  await screen.waitFor(`1/${slugs.length}`);
+  return {
+    screen,
+    answer: (...read: readonly string[]) => answer.resolve(read.map(model_slug => ({ model_slug }))),
+  };
+}
+
+it('offers all models once they have been read, if it opened on those of an earlier session (attack37 B2)', async () => {
+  const { screen, answer } = await openRemembering(['acme/small']);
   await screen.type('large');
   await screen.waitFor('There is no “large” here');
-  answer.resolve(models);
+  answer('acme/small', 'acme/large');
   await screen.waitFor('1/2');
   await screen.press('backspace');
   await screen.waitFor('2/2');
+});
+
+it('keeps the chosen model if the service no longer lists it (rev38ui A2)', async () => {
+  const { screen, answer } = await openRemembering(['acme/small', 'acme/large']);
+  await screen.press('right');
+  await screen.waitFor('t-words large');
+  answer('acme/small', 'acme/new');
+  await screen.waitFor('2/3');
+  expect(screen.text()).toContain('acme/large');
+  expect(screen.text()).toContain('t-words large');
 });
 
 it('ctrl-g opens help over a form, even in a small terminal, and the form is still there (W39)', async () => {

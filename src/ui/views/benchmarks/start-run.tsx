@@ -301,18 +301,29 @@ function useSummary(
   };
 }
 
+/**
+ * The models that the form offers. The list only grows, because the first models may be an earlier session's. A model
+ * that the service no longer lists stays: it may be chosen, and the service refuses it by its name.
+ */
+function useGrowingModels(models: RunOffer['models']): RunOffer['models'] {
+  const [kept, setKept] = useState(models);
+  const known = new Set(kept.map(({ slug }) => slug));
+  const added = kept.length === 0 ? [] : models.filter(({ slug }) => !known.has(slug));
+  if (added.length > 0) setKept([...kept, ...added]);
+  return kept;
+}
+
 function StartRunForm(latest: StartRunFormProps) {
-  const { row, start, model, models, checkpoint, several, onClose } = latest;
+  const { row, start, model, checkpoint, several, onClose } = latest;
   const { remembered } = useWorkbench();
-  // Created once: a later response must not replace the user's input. Only the list of models grows, because the first
-  // models may be an earlier session's.
-  const [{ initial, hasModels, options, offered }] = useState(() => ({
+  const models = useGrowingModels(latest.models);
+  // Created once: a later response must not replace the user's input.
+  const [{ initial, options, offered }] = useState(() => ({
     initial: lastModel(start.kind, row.bench_id, remembered),
-    hasModels: models.length > 0,
     options: optionFields(latest.offered),
     offered: latest.offered,
   }));
-  const slugField = modelField(hasModels ? models : [], initial, start.startsSeveral);
+  const slugField = modelField(models, initial, start.startsSeveral);
   const props = { ...latest, offered };
   const chosen = useChosen(props);
   const starts = useStarts(start);
