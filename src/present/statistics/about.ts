@@ -15,7 +15,8 @@ afterwards, unless compare --ended treats the listed rewards as complete. Even t
 without this option, fewer than another task of either run, the rest count as missing. If a reward is outside the range, there is neither an
 interval nor a verdict: set the range. Lists, Watch and reports show the same interval as the run's own view once its rewards have been read,
 but not one that holds only under a condition. If two ended runs with all their rewards are undecided, but the new one is higher, or lower, on clearly more
-tasks, the verdict adds an exact sign test (Dixon and Mood 1946): it shows what most tasks of the set do, not the mean, which a few tasks can turn.`;
+tasks, the verdict adds an exact sign test (Dixon and Mood 1946): it leaves out equal tasks, and shows what most of those that differ do, not the
+mean, which a few tasks can turn.`;
 
 /** How well two graders agree. */
 export const aboutAgreement = `Cohen's kappa is the agreement on which rollouts pass, corrected for chance (Cohen 1960): 1 is full agreement, 0 is expected of two graders

@@ -126,8 +126,11 @@ function describeMostTasks({ wins, losses, pairs, means, evidence, options }: Si
   const isHigher = wins > losses;
   const [most, rest] = isHigher ? [wins, losses] : [losses, wins];
   const other = rest === 0 ? '' : ` and ${isHigher ? 'lower' : 'higher'} on ${rest}`;
+  const decided = wins + losses;
+  const tasks = decided === pairs ? `${pairs} tasks` : `the ${decided} tasks that differ (${pairs - decided} equal)`;
+  const shown = chance < 0.01 ? 'excludes chance' : 'makes chance unlikely';
   const but = isHigher ? 'lose more than these gain' : 'gain more than these lose';
-  return `${isHigher ? 'higher' : 'lower'} on ${most}${other} of ${counted(pairs, 'task')}: a sign test excludes chance (${formatChance(chance)}), but a few unseen tasks may ${but}`;
+  return `${isHigher ? 'higher' : 'lower'} on ${most}${other} of ${tasks}: a sign test ${shown} (${formatChance(chance)}), but a few unseen tasks may ${but}`;
 }
 
 export function verdictOf(situation: Situation): Verdict {

@@ -76,6 +76,17 @@ describe('a verdict', () => {
     expect(compared(times(28, 1), times(28, 0)).verdict.words).toBe('the new run is worse');
   });
 
+  it('counts only the tasks that differ for the sign test, and excludes no chance at 3% (rev38data B6)', () => {
+    const of = (higher: number) =>
+      compared(times(200, 0.5), [...times(higher, 0.6), ...times(200 - higher, 0.5)], { equalWithin: 0 });
+    expect(of(6).verdict.words).toContain(
+      'higher on 6 of the 6 tasks that differ (194 equal): a sign test makes chance unlikely (p = 0.031), but',
+    );
+    expect(of(8).verdict.words).toContain(
+      'higher on 8 of the 8 tasks that differ (192 equal): a sign test excludes chance (p = 0.0078), but',
+    );
+  });
+
   it('does not follow from two tasks that go from 0 to 1 (V44)', () => {
     const { interval, verdict, gate } = compared([0, 0], [1, 1]);
     expect(interval?.low).toBeCloseTo(-1 + 2 * Math.sqrt(0.025), 6);
