@@ -326,7 +326,7 @@ export class StatusStore {
     return Math.min(at, this.#recallGradedAt(next, graded) ?? at);
   }
 
-  /** Drops the status and the progress from a response that is out of date. */
+  /** Drops the status from a response that is out of date, and its numbers unless it has more progress. */
   #withoutPast(entry: Entry, observation: Observation, { askedAt, at }: ReadTimes): Observation {
     const { known, statusAt, statusReadAt, statusAskedAt } = entry;
     // If the response arrived before the end was seen, the clock has been set back.
@@ -336,13 +336,10 @@ export class StatusStore {
     const { status, done, record } = observation;
     // A response that was requested later has arrived earlier. But nothing can end, or make progress, in the past.
     const isPast = askedAt < statusAskedAt && at >= statusReadAt && !hasEnded(status);
-    if (!isPast || status == null || (done ?? -1) > (known.done ?? -1)) return observation;
-    return {
-      ...observation,
-      status: undefined,
-      done: undefined,
-      record: record && { ...record, status: known.status },
-    };
+    if (!isPast || status == null) return observation;
+    // Without more progress, its numbers are out of date too.
+    if ((done ?? -1) <= (known.done ?? -1)) return beforeEnd(observation);
+    return { ...observation, status: undefined, record: record && { ...record, status: known.status } };
   }
 
   #announce(changed: boolean, transitions: readonly Transition[]): void {

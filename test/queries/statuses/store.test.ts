@@ -429,6 +429,29 @@ describe('the known facts', () => {
     expect(statuses.get(ref)?.curve).toEqual([0.75]);
   });
 
+  it('keep their numbers and status if an earlier response arrives late (rev38 A5)', () => {
+    const { statuses } = listening();
+    const numbers = { done: 20, graded: 20, mean: 0.5, failed: 18, total: 30 };
+    const old = {
+      done: 10,
+      graded: 10,
+      mean: 0.2,
+      failed: 1,
+      total: 10,
+      record: { status: 'pending', reward_mean: 0.2 },
+    };
+    statuses.report([run('running', numbers)], times(3000, 2000));
+    const [late] = statuses.report([run('pending', old)], times(4000, 1000));
+    expect(statuses.get(ref)).toMatchObject({ ...numbers, status: 'running' });
+    expect(late?.record).toBeUndefined();
+    // Progress is never out of date, but its status is.
+    statuses.report([run('cancel_signaled', { done: 20 })], times(6000, 6000));
+    const more = { ...numbers, done: 21, graded: 21 };
+    const [ahead] = statuses.report([run('running', { ...more, record: { status: 'running' } })], times(7000, 5000));
+    expect(statuses.get(ref)).toMatchObject({ ...more, status: 'cancel_signaled' });
+    expect(ahead?.record).toEqual({ status: 'cancel_signaled' });
+  });
+
   it('end without the earlier progress, unless that was complete or the end has its own', () => {
     const numbers = { done: 3, total: 30, mean: 0.5, graded: 2, failed: 1 };
     const endOf = (before: Partial<Observation>, end: Partial<Observation>) => {
