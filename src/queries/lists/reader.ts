@@ -100,6 +100,11 @@ export class ListReader<Row> {
     return { rows: this.#seed?.rows.length ?? this.#pages.size, complete, dropped, remembered_at };
   }
 
+  /** The number of pages read so far. */
+  get pageCount(): number {
+    return this.#pages.pages.length;
+  }
+
   readonly state = (): ReaderState => this.#state;
 
   readonly subscribe = this.#listeners.subscribe;

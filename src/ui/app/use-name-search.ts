@@ -16,7 +16,7 @@ import type { KnownRecord } from '../navigation/palette-records.ts';
 
 /** A shorter text is the beginning of a command. */
 const shortestName = 3;
-/** Maximum number of pages to read of a list. Of a list whose pages take many requests, only the first is read. */
+/** A list is read up to this many pages, however often the palette is opened. Of a list whose pages take many requests, only the first is read. */
 const maxPages = 5;
 /** Maximum number of names of a kind to offer. */
 const maxFound = 50;
@@ -37,9 +37,8 @@ async function readNames({ source }: Searched, workbench: Workbench): Promise<vo
   if (dataUpdatedAt < workbench.openedAt) await fetchOnce(workbench, listQuery(workbench, source));
   if (source.costly) return;
   const reader = workbench.lists.of(source);
-  for (let page = 1, before = 0; page < maxPages && !isWhole(reader.data); page += 1) {
-    if (reader.data.rows.length === before) break;
-    before = reader.data.rows.length;
+  for (let before = 0; reader.pageCount > before && reader.pageCount < maxPages && !isWhole(reader.data); ) {
+    before = reader.pageCount;
     await reader.readOn();
   }
 }
@@ -77,9 +76,9 @@ export function useListedNames() {
 }
 
 /**
- * Reads the lists once the user rests on a text that nothing known begins with.
+ * Reads the lists once the user rests on a text that neither a command nor a known name contains.
  *
- * @param isKnown whether something known begins with it
+ * @param isKnown whether one of them contains it
  * @returns what is being done, in words; empty if nothing
  */
 export function useNameSearch(text: string, isKnown: boolean, listed: string): string {

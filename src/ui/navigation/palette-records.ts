@@ -39,15 +39,13 @@ export function soughtName(typed: string): string {
 /** Marks entries for ids that only the service might know. */
 const unknown = 'unknown.';
 
-/** Whether one of these entries is what the text names: a record whose name contains it, or a command that begins so. */
+/** Whether a command or a known record among the entries contains each word of the text. */
 export function isNamed(text: string, entries: readonly PaletteEntry[]): boolean {
-  const wanted = text.toLowerCase();
-  const known = entries.filter(({ id }) => !id.startsWith(unknown));
-  return known.some(({ id, title, words }) =>
-    /^(?:name|id)\./.test(id)
-      ? title.toLowerCase().includes(wanted)
-      : [title, ...words].some(word => word.toLowerCase().startsWith(wanted)),
-  );
+  const wanted = text.toLowerCase().split(/\s+/);
+  return entries.some(({ id, title, words }) => {
+    const names = [title, ...words].join('\n').toLowerCase();
+    return !id.startsWith(unknown) && wanted.every(word => names.includes(word));
+  });
 }
 
 /** Trajectories far outnumber everything else, and many share a name. */

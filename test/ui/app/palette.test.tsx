@@ -96,6 +96,25 @@ it('leaves the cursor on its entry when names arrive', async () => {
   expect(screen.text()).toContain('▸ benchmark maple2');
 });
 
+it('reads no more than five pages of a list, however often it is searched', async () => {
+  const service = world('none');
+  const read = new Set<unknown>();
+  service.answers.listBenchmarks = (_, { cursor } = {}) => {
+    read.add(cursor);
+    const next = Number(cursor ?? 0) + 1;
+    return { ...pageOf([{ bench_id: `bench_${next}`, label: 'words' }]), has_more: true, next_cursor: `${next}` };
+  };
+  const screen = openWorld(service, { view: 'list', resource: 'deployments' });
+  await screen.waitFor('Deployments');
+  for (let opening = 0; opening < 3; opening += 1) {
+    await screen.type(':zzz');
+    await screen.waitFor('Not in 5 benchmarks');
+    await screen.press('esc');
+    await screen.waitFor(text => !text.includes('Not in'));
+  }
+  expect(read.size).toBe(5);
+});
+
 it('searches nothing on a service that cannot be asked', async () => {
   const read: unknown[] = [];
   const screen = openWorld(pagedWorld(read), { view: 'list', resource: 'deployments' });

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Place } from '../../../src/resources/place.ts';
 import type { ResourceRef } from '../../../src/store/store.ts';
 import type { PaletteEntry } from '../../../src/ui/navigation/palette.ts';
-import { paletteEntries } from '../../../src/ui/navigation/palette-records.ts';
+import { isNamed, paletteEntries } from '../../../src/ui/navigation/palette-records.ts';
 
 const uuid = '7d9f2c1e-0b5a-4c7e-9f43-2f6b1a8c0d11';
 const view: PaletteEntry = { id: 'view.runs', title: 'Runs', words: ['runs', 'run'], note: '', run: () => {} };
@@ -138,6 +138,13 @@ it('offers a few trajectories, each with the end of its id, and all of them if t
     ...['10', '11', '12', '13'].map(end => `shop-prices-140 trajectory, …bcd${end}`),
   ]);
   expect(titles('trajectory shop').filter(title => title === 'shop-prices-140')).toHaveLength(20);
+});
+
+it('knows a text whose words a command or a known name contains, but no id that was never seen', () => {
+  const { entries } = paletteOf([{ kind: 'run', id: 'evr_1', label: 'maple2 syrup' }]);
+  const known = (text: string): boolean => isNamed(text, entries(text));
+  expect(['screen', 'redraw screen', 'syrup', 'maple2', 'evr_'].map(known)).toEqual([true, true, true, true, true]);
+  expect(['scr2', 'maple3', 'maple pie', 'rdw'].map(known)).toEqual([false, false, false, false]);
 });
 
 it('finds a dataset by name and by id', () => {
