@@ -869,5 +869,11 @@ it('reads the results of τ-bench', () => {
     ...{ task_id: '3', reward: 1, sample: 2, info: { a: 1 } },
     steps: [{ messages: traj }],
   });
+  const info = { error: 'timed out' };
+  expect(only({ task_id: 3, reward: 0, traj: [], trial: 0, info })).toEqual({
+    ...{ task_id: '3', reward: 0, sample: 0, info, error: 'timed out' },
+    steps: [{ messages: [], has_error: true }],
+  });
   expect(foreignRecord({ task_id: 3, traj: [1] })).toBeUndefined();
+  expect(foreignRecord({ task_id: 3, reward: 0, traj: [], steps: [] })).toBeUndefined();
 });

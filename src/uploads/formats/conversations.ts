@@ -21,8 +21,8 @@ import {
 import { isOfVerifiers } from './verifiers.ts';
 
 /**
- * The trajectory for a failed batch request, with nothing but its error. It has a step, because a service may refuse a
- * whole upload with a trajectory that has none.
+ * The trajectory for a failed request or trial, without messages. It has a step, because a service may refuse a whole
+ * upload with a trajectory that has none.
  */
 const failedResult = (task_id: string, error: unknown): Record<string, unknown> => ({
   task_id,
@@ -64,11 +64,20 @@ export function fromShareGpt(fields: Fields): ForeignRecord | undefined {
   ]);
 }
 
-/** A result of τ-bench: a conversation with tools, its task, its reward and the number of its trial. */
+/**
+ * A result of τ-bench: a conversation with tools, its task, its reward and the number of its trial. A trial that raised
+ * an exception has no messages, and counts with its reward.
+ */
 export function fromTauBench({ traj, task_id, trial, ...fields }: Fields): ForeignRecord | undefined {
   const messages = recordsIn(traj);
+  const task = wordOf(task_id);
+  const isFailed = Array.isArray(traj) && traj.length === 0 && numberOf(trial) !== undefined;
+  if (isFailed && task !== undefined && numberOf(fields['reward']) !== undefined) {
+    const failed = failedResult(task, recordOf(fields['info'])['error'] ?? 'The trial failed.');
+    return { format: 'a τ-bench result', trajectories: [{ ...fields, sample: trial, ...failed }], leftOut: [] };
+  }
   if (messages.length === 0 || !messages.every(({ role }) => typeof role === 'string')) return undefined;
-  return conversation({ ...fields, task_id: wordOf(task_id), sample: trial }, 'a τ-bench result', messages);
+  return conversation({ ...fields, task_id: task, sample: trial }, 'a τ-bench result', messages);
 }
 
 /** Finish reasons for Anthropic's stop reasons. */
