@@ -31,7 +31,7 @@ export const isRefusedCursor = (error: unknown): error is ServiceError =>
 function pageError(error: unknown, cursor: string | undefined): unknown {
   if (cursor === undefined || !isRefusedCursor(error)) return error;
   const words = trimEnd(error.words ?? error.message, '.');
-  return new ServiceError('api', `The service refused to read on: ${words}. Run it again.`, error);
+  return new ServiceError('api', `The service refused to read on: ${words}. Try again.`, error);
 }
 
 /** The first row of a list that passes the test. Later pages are not read. */

@@ -117,7 +117,7 @@ it.each([
     return json({ items: [{ deployment_id: 'dep_1' }], has_more: true, next_cursor: 'c' })(response, request);
   });
   const { code, notes } = await cliOn({ baseUrl: server.url, apiKey: 'key' })(command, args);
-  expect(notes).toMatch(/The service refused to read on: .*\. Run it again\.$/);
+  expect(notes).toMatch(/The service refused to read on: .*\. Try again\.$/);
   expect(notes).not.toContain('Fix');
   expect(code).toBe(exitCodes.failed);
 });
