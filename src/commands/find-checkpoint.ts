@@ -26,6 +26,7 @@ import { rememberedAt } from '../store/seen.ts';
 import { clean } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import {
+  bestNamed,
   checkOnly,
   type Found,
   findAmong,
@@ -217,7 +218,7 @@ async function readingsOf(word: string, context: CommandContext): Promise<Readin
   });
   const readings = checkpointReadings(
     word,
-    each => (each === name ? named.found : wholes),
+    each => (each === name ? named.found : bestNamed(wholes, word)),
     ({ id }) => id,
   );
   return { readings, name, named };

@@ -28,16 +28,30 @@ export function resourceOrThrow(name: string): Resource {
   );
 }
 
-/**
- * Whether a row has this id or name, as written or as displayed. Users may know it by its first column, its title, or its
- * name in the manifest.
- */
-export function isCalled<Row extends object>(resource: ResourceOf<Row>, row: Row, word: string): boolean {
+/** A row's id and names: users may know it by its first column, its title, or its name in the manifest. */
+function namesOf<Row extends object>(resource: ResourceOf<Row>, row: Row): readonly unknown[] {
   const titles = resource.columns.filter(({ id }, index) => index === 0 || id === 'title');
   const ownName: unknown = 'name' in row ? row.name : undefined;
-  const names = [idOf(resource, row), resource.label?.(row), ...titles.map(({ value }) => value(row)), ownName];
-  const typed = asTyped(word);
-  return names.some(name => name === word || (typed !== '' && typeof name === 'string' && asTyped(name) === typed));
+  return [idOf(resource, row), resource.label?.(row), ...titles.map(({ value }) => value(row)), ownName];
+}
+
+/** Whether a row has this id or name, as written or as displayed. @param typed the word as displayed */
+export function isCalled<Row extends object>(
+  resource: ResourceOf<Row>,
+  row: Row,
+  word: string,
+  typed = asTyped(word),
+): boolean {
+  const names = namesOf(resource, row);
+  return (
+    names.includes(word) || (typed !== '' && names.some(name => typeof name === 'string' && asTyped(name) === typed))
+  );
+}
+
+/** The rows with this name as written; if there are none, all that look alike. */
+export function bestNamed<Row extends object>(found: readonly Found<Row>[], word: string): readonly Found<Row>[] {
+  const exact = found.filter(({ resource, row }) => namesOf(resource, row).includes(word));
+  return exact.length > 0 ? exact : found;
 }
 
 /** Why lists may have unread rows, and whether they were cut off. */
@@ -53,10 +67,11 @@ export async function rowsNamed<Row extends object>(
   listed: (row: Row) => void = () => undefined,
 ) {
   const found: Row[] = [];
+  const typed = asTyped(word);
   let gaps = noGaps;
   for await (const page of pagesOf(resource, {}, context)) {
     page.rows.forEach(listed);
-    for (const row of page.rows) if (isCalled(resource, row, word)) found.push(row);
+    for (const row of page.rows) if (isCalled(resource, row, word, typed)) found.push(row);
     gaps = page;
   }
   return { rows: found, gaps };
@@ -141,7 +156,7 @@ async function tryId<Row extends object>(
 const isFound = <Row extends object>(tried: Found<Row> | ServiceError | undefined): tried is Found<Row> =>
   tried !== undefined && !(tried instanceof ServiceError);
 
-/** The rows that have a word as their id or, failing that, as their name. */
+/** The rows that have a word as their id or, failing that, as their name, or look as if they had. */
 export interface LookupResult<Row extends object = object> {
   readonly found: readonly Found<Row>[];
   /** Whether `found` are rows from lists, which may lack some of their records' fields. */
@@ -214,7 +229,11 @@ export async function lookUp<Row extends object>(
   if (failure) throw failure;
   const unread = [...new Set(gaps.flatMap(each => each.unread))];
   if (rows.length > 0)
-    return { found: rows, isListed: true, gaps: { unread, isCutOff: gaps.some(each => each.isCutOff) } };
+    return {
+      found: bestNamed(rows, word),
+      isListed: true,
+      gaps: { unread, isCutOff: gaps.some(each => each.isCutOff) },
+    };
   const none = noneFound(word, { among, looksLike, refusal, unlisted, unread, takesPath });
   return { found: [], isListed: true, none };
 }

@@ -111,7 +111,7 @@ it('are looked up with one series of retries if the service fails (out26 B10)', 
 });
 
 it('are found as displayed, and names that look alike are namesakes (attack37 C4)', async () => {
-  const labels = ['cafe\u0301', 'x\0y', 'ab', 'a\u200db', 'a\u00adb'];
+  const labels = ['cafe\u0301', 'x\0y', 'a\u200bb', 'a\u200db', 'a\u00adb'];
   const items = labels.map((label, index) => ({ bench_id: `bench_${index}`, label }));
   const server = await hostileServer((response, request) =>
     /benchmarks\?/.test(request.url)
@@ -123,6 +123,11 @@ it('are found as displayed, and names that look alike are namesakes (attack37 C4
   expect([await idOf('caf\u00e9'), await idOf('xy')]).toEqual(['bench_0\n', 'bench_1\n']);
   const { code, notes } = await cli('get', ['benchmark', 'ab']);
   expect([code, notes]).toEqual([exitCodes.usage, expect.stringContaining('3 benchmarks are named ab')]);
+  // One of them is that name as written (rev38 B3).
+  items.push({ bench_id: 'bench_ab', label: 'ab' }, { bench_id: 'bench_cafe', label: 'caf\u00e9' });
+  const names = ['ab', 'a\u200db', 'caf\u00e9', 'cafe\u0301'];
+  expect(await Promise.all(names.map(idOf))).toEqual(['ab', '3', 'cafe', '0'].map(id => `bench_${id}\n`));
+  items.length = labels.length;
   for (const filter of ['caf\u00e9', 'benchmark:caf\u00e9', 'benchmark=caf\u00e9', '"cafe\u0301"'])
     expect((await cli('list', ['benchmarks', '--filter', filter, '--ids'])).out).toBe('bench_0\n');
 });
