@@ -44,10 +44,10 @@ async function readNames({ source }: Searched, workbench: Workbench): Promise<vo
 }
 
 /** Whether a request would be sent at once. */
-function isOnline({ connection, gate, paused, file }: Workbench): boolean {
+function isOnline({ connection, gate, paused }: Workbench): boolean {
   const state = gate.state();
   const isOpen = state.kind === 'open' && state.failing !== true;
-  return connection.state.kind === 'connected' && isOpen && !paused && file === undefined;
+  return connection.state.kind === 'connected' && isOpen && !paused;
 }
 
 /** The names in both lists, as far as they have been read. */
@@ -84,7 +84,8 @@ export function useListedNames() {
 export function useNameSearch(text: string, isKnown: boolean, listed: string): string {
   const workbench = useWorkbench();
   const [state, setState] = useState<'searching' | 'searched' | Error>();
-  const isWanted = useSettled(text) === text && text.length >= shortestName && !isKnown;
+  const mayBeSearched = text.length >= shortestName && !isKnown && workbench.file === undefined;
+  const isWanted = useSettled(text) === text && mayBeSearched;
   const canAsk = isWanted && state === undefined && isOnline(workbench);
   useEffect(() => {
     if (!canAsk) return;
@@ -98,5 +99,5 @@ export function useNameSearch(text: string, isKnown: boolean, listed: string): s
   if (state === 'searching') return 'Searching the names of benchmarks and training runs…';
   if (state === 'searched') return `Not in ${listed}`;
   if (state) return clean`The names could not be read: ${state.message}`;
-  return canAsk ? '' : 'Not searched on the service, which cannot be asked now';
+  return canAsk ? '' : 'Not searched: the service cannot be asked now';
 }

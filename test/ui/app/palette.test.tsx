@@ -1,8 +1,12 @@
 /** The palette over seen resources. */
+import { Text } from 'ink';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { SeenResources } from '../../../src/store/seen.ts';
+import { useNameSearch } from '../../../src/ui/app/use-name-search.ts';
+import { View } from '../../../src/ui/app/view.tsx';
 import { pageOf } from '../../queries/scripted-service.ts';
 import { openWorld, world } from '../program/scripted-world.tsx';
+import { openViewOnStage } from '../stage.tsx';
 
 const deployment = (id: string, checkpoint_step: number, is_active: boolean) => ({
   ...{ deployment_id: id, model_slug: 'counter', status: 'DEPLOYED', checkpoint_id: `ckpt_${checkpoint_step}` },
@@ -117,10 +121,17 @@ it('reads no more than five pages of a list, however often it is searched', asyn
 
 it('searches nothing on a service that cannot be asked', async () => {
   const read: unknown[] = [];
-  const screen = openWorld(pagedWorld(read), { view: 'list', resource: 'deployments' });
+  const screen = openWorld(pagedWorld(read), { view: 'list', resource: 'deployments' }, { columns: 60, rows: 15 });
   await screen.waitFor('Deployments');
   await screen.press('P');
   await screen.press(':', ...'maple');
-  await screen.waitFor('Not searched on the service, which cannot be asked now');
+  await screen.waitFor('Not searched: the service cannot be asked now');
   expect(read).not.toContain('second');
+});
+
+it('says nothing about a service while a file is read', async () => {
+  const Search = () => <View main={<Text>{`says "${useNameSearch('maple', false, '')}"`}</Text>} />;
+  const file = { title: 'a.jsonl', problem: undefined, notes: [], subscribe: () => () => {} };
+  const stage = openViewOnStage(Search, { file });
+  await stage.waitFor('says ""');
 });
