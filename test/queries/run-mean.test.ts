@@ -141,3 +141,14 @@ it('computes a remembered certainty again if it came from another version of the
     undefined,
   ]);
 });
+
+it('has another method once it has other fields: the full rewards are unknown before method 3 (rev38data B2)', () => {
+  const withAll = certaintyOf(
+    rewards(1, 0.5, 0),
+    { ...ended, total: 4, failed: 1, endedAt: 1, recorded: { mean, graded: 3 } },
+    [1, 2],
+  );
+  const fields =
+    'endedAt failed full highest interval isFinal lowest means method range readAfterEnd recorded rewards tasks total';
+  expect([withAll.method, Object.keys(withAll).sort().join(' ')]).toEqual([3, fields]);
+});

@@ -21,7 +21,7 @@ export const intervalDefaults: IntervalOptions = { confidence: 0.95, range: defa
  * The version of the method and its assumptions. Increase it with any change that gives different intervals for the
  * same rewards, or changes the type of what is remembered with them, so that they are computed again.
  */
-export const intervalMethod = 2;
+export const intervalMethod = 3;
 
 export interface Interval {
   readonly low: number;
