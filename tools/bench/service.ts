@@ -1,6 +1,6 @@
 /** The local service with many clients that list, poll and stream at the same time, as screens do. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { createPrng } from '../../src/local/model/prng.ts';
+import { createPrng } from '../../src/base/prng.ts';
 import type { BenchOptions } from '../bench.ts';
 import { type BuiltService, type Memory, readyBenchmark, startBuiltService } from './built-service.ts';
 import { printTable } from './table.ts';

@@ -1,6 +1,6 @@
 /** The mutants of a source file: small changes that a test should notice. */
 import { parseSync } from 'oxc-parser';
-import { createPrng } from '../../src/local/model/prng.ts';
+import { createPrng } from '../../src/base/prng.ts';
 
 export interface Mutant {
   /** Path in the repository. */

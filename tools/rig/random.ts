@@ -1,6 +1,6 @@
 /** Seeded random numbers, the same on every machine, for values that need not shrink. */
 import { hashOf } from '../../src/base/hash.ts';
-import { createPrng } from '../../src/local/model/prng.ts';
+import { createPrng } from '../../src/base/prng.ts';
 
 export class Random {
   /** A number in [0, 1). */

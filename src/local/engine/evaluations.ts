@@ -3,9 +3,9 @@
  */
 import { isStorageError } from '../../base/errors.ts';
 import { hashOf } from '../../base/hash.ts';
+import { shuffled } from '../../base/prng.ts';
 import { episode } from '../model/episode.ts';
 import type { Generated } from '../model/policy.ts';
-import { shuffled } from '../model/prng.ts';
 import type { Task } from '../samples/manifest.ts';
 import { rolloutKey } from '../store/evaluations.ts';
 import type { EvalRunRow, Failure } from '../store/records.ts';

@@ -7,7 +7,7 @@
  *
  * O and o begin at zero, so that an untrained model is its base model exactly.
  */
-import { createPrng } from './prng.ts';
+import { createPrng } from '../../base/prng.ts';
 
 interface NetworkShape {
   readonly vocabulary: number;

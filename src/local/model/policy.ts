@@ -1,9 +1,9 @@
 /** A language model: its vocabulary, the counts from its training text, and trainable weights. */
 import { maxOf, minOf } from '../../base/many.ts';
 import { own } from '../../base/own-property.ts';
+import { createPrng } from '../../base/prng.ts';
 import { type Activation, Network } from './network.ts';
 import type { Ngram } from './ngram.ts';
-import { createPrng } from './prng.ts';
 import { endToken, roleTokens, separatorBefore, unknownToken, type Vocabulary } from './tokenizer.ts';
 
 export interface ChatTurn {

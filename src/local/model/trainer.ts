@@ -12,12 +12,12 @@
  * calls, the answer is everything that the model wrote; the tools' results are only context.
  */
 import { hashOf } from '../../base/hash.ts';
+import { createPrng, shuffled } from '../../base/prng.ts';
 import { adamStep } from './adam.ts';
 import type { OptimizerState } from './checkpoint-file.ts';
 import { type Episode, episode } from './episode.ts';
 import { type Activation, Network } from './network.ts';
 import type { ChatTurn, Generated, PolicyModel } from './policy.ts';
-import { createPrng, shuffled } from './prng.ts';
 import { sumOf, type ToolSpec } from './tools.ts';
 
 export interface GroupTask {

@@ -4,7 +4,7 @@
  */
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPrng } from '../../../src/local/model/prng.ts';
+import { createPrng } from '../../../src/base/prng.ts';
 import { Killable } from './killable.ts';
 
 const service = new Killable();

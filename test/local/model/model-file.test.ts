@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { createPrng } from '../../../src/base/prng.ts';
 import { buildBaseModel } from '../../../src/local/model/base-models.ts';
 import { unpackCheckpoint } from '../../../src/local/model/checkpoint-file.ts';
 import { CorruptFileError, pack, unpack } from '../../../src/local/model/container.ts';
 import { deserialise, serialise } from '../../../src/local/model/model-file.ts';
 import type { PolicyModel } from '../../../src/local/model/policy.ts';
-import { createPrng } from '../../../src/local/model/prng.ts';
 
 function trained(): PolicyModel {
   const base = buildBaseModel('benchtop/tutor-base');

@@ -1,11 +1,11 @@
 /** The parts of a model, computed by hand: probabilities, updates, next words, and the end of an answer. */
 import { describe, expect, it } from 'vitest';
+import { createPrng, shuffled } from '../../../src/base/prng.ts';
 import { adamStep, freshOptimizer } from '../../../src/local/model/adam.ts';
 import { CorruptFileError, pack, unpack } from '../../../src/local/model/container.ts';
 import { Network } from '../../../src/local/model/network.ts';
 import { Ngram } from '../../../src/local/model/ngram.ts';
 import { draw, PolicyModel } from '../../../src/local/model/policy.ts';
-import { createPrng, shuffled } from '../../../src/local/model/prng.ts';
 import { Vocabulary } from '../../../src/local/model/tokenizer.ts';
 
 it('draws the numbers of mulberry32, which stored seeds depend on', () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { hashOf } from '../../../src/base/hash.ts';
+import { createPrng } from '../../../src/base/prng.ts';
 import { baseModels, buildBaseModel } from '../../../src/local/model/base-models.ts';
 import { Network } from '../../../src/local/model/network.ts';
 import { Ngram } from '../../../src/local/model/ngram.ts';
 import { draw, type Generated, type PolicyModel, type SamplingOptions } from '../../../src/local/model/policy.ts';
-import { createPrng } from '../../../src/local/model/prng.ts';
 import { separatorBefore, splitWords, Vocabulary } from '../../../src/local/model/tokenizer.ts';
 
 const turns = [{ role: 'user', content: 'tell me about the sea' }];

@@ -1,6 +1,6 @@
 /** Agreement of two graders: kappa against its published example, and the coverage of its interval. */
 import { describe, expect, it } from 'vitest';
-import { createPrng } from '../../../src/local/model/prng.ts';
+import { createPrng } from '../../../src/base/prng.ts';
 import { agreementOf, type GradedPair } from '../../../src/present/statistics/agreement.ts';
 import { isBroken } from '../../../tools/bench/statistics-simulation.ts';
 

@@ -1,6 +1,6 @@
 /** The rank correlation: its value, and the coverage of its interval. */
 import { describe, expect, it } from 'vitest';
-import { createPrng } from '../../../src/local/model/prng.ts';
+import { createPrng } from '../../../src/base/prng.ts';
 import {
   type Correlation,
   groupedCorrelation,

@@ -1,6 +1,6 @@
 import { Terminal } from '@xterm/headless';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createPrng } from '../../../../src/local/model/prng.ts';
+import { createPrng } from '../../../../src/base/prng.ts';
 import { displayWidth } from '../../../../src/text/width.ts';
 import { parseLine } from '../../../../src/ui/app/painter/cells.ts';
 import { diffFrame } from '../../../../src/ui/app/painter/diff.ts';
