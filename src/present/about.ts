@@ -17,6 +17,7 @@ facts also count those that are full: at least the top of the range in the setti
 
 export const aboutLengths = `The rank correlation is Spearman's. If tasks have several rollouts, only rollouts of the same task and the same training step are
 compared, so that neither long, hard tasks nor the progress of training distort the result: it is the mean of the correlations of these groups, with
-Gaffke's 95% interval, as for means of rewards. If each task has one rollout, all are compared, with a 95% interval by Fisher's transformation and the standard error of
+Gaffke's 95% interval, as for means of rewards, or for fewer than 20 groups of at least five rollouts on average, with one from the intervals of each (Zou and Donner 2008).
+If most tasks have one rollout, one of each task is compared, with a 95% interval by Fisher's transformation and the standard error of
 Bonett and Wright (2000) or of the jackknife, widened by the exceptions that so few rollouts may lack. Rollouts of different steps or tasks that have to be compared
 have no interval. A correlation does not explain the cause: read the rollouts at both ends.`;

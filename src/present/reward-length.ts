@@ -1,5 +1,6 @@
 /** Correlates rollouts' rewards with their lengths in tokens, steps or seconds. Pure. */
 
+import { shuffled } from '../base/prng.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { formatInterval } from './number-columns.ts';
@@ -41,7 +42,7 @@ export function lengthPoints(rows: readonly Trajectory[], length: Length): reado
 interface LengthCorrelation extends Omit<Correlation, 'interval'> {
   /** What only rollouts of the same are compared, e.g. `task`; empty if all are compared. */
   readonly within: string;
-  /** What all rollouts differ in, although they are compared; empty if they are independent. */
+  /** `one of each task`, and what these rollouts differ in if they are not independent; may be empty. */
   readonly over: string;
   /** Undefined for rollouts that are not independent. */
   readonly interval: Correlation['interval'] | undefined;
@@ -49,30 +50,29 @@ interface LengthCorrelation extends Omit<Correlation, 'interval'> {
 
 /**
  * The rank correlation within tasks and, for several training steps, within steps: both rewards and lengths change while
- * a model learns. Over all rollouts if each task has only one. Undefined if too few values differ.
+ * a model learns. If fewer than half of the rollouts share their task with another, over one rollout of each task.
+ * Undefined if too few values differ.
  */
 export function lengthCorrelation(points: readonly LengthPoint[]): LengthCorrelation | undefined {
   const pairs = (some: readonly LengthPoint[]) => some.map(point => [point.length, point.reward] as const);
-  const named = points.filter(({ row }) => row.task_id);
+  // In random order, because the first rollout of a task would be its shortest.
+  const named = shuffled(points, points.length).filter(({ row }) => row.task_id);
   const groups = [...Map.groupBy(named, ({ row }) => JSON.stringify([row.task_id, row.policy_step])).values()];
   const isOfSteps = new Set(points.flatMap(({ row }) => row.policy_step ?? [])).size > 1;
-  const isOfTasks = groups.some(({ length }) => length > 1);
+  const isOfTasks = groups.filter(({ length }) => length > 1).flat().length * 2 >= points.length;
   const grouped = isOfTasks ? groupedCorrelation(groups.map(pairs)) : undefined;
   if (grouped) return { ...grouped, within: isOfSteps ? 'task and step' : 'task', over: '' };
-  const all = rankCorrelation(pairs(points));
-  const over = [isOfTasks ? 'tasks' : '', isOfSteps ? 'steps' : ''].filter(Boolean).join(' and ');
-  return all && { ...all, within: '', over, interval: over === '' ? all.interval : undefined };
+  const unnamed = points.filter(({ row }) => !row.task_id);
+  const compared = isOfTasks ? points : [...unnamed, ...groups.flatMap(group => group.slice(0, 1))];
+  const all = rankCorrelation(pairs(compared));
+  const differ = [isOfTasks ? 'tasks' : '', isOfSteps ? 'steps' : ''].filter(Boolean).join(' and ');
+  const words = [compared.length < points.length ? 'one of each task' : '', differ && `over different ${differ}`];
+  const over = words.filter(Boolean).join(', ');
+  return all && { ...all, within: '', over, interval: differ === '' ? all.interval : undefined };
 }
 
 const formatCorrelation = ({ value, interval, pairs, over }: LengthCorrelation): string =>
-  [
-    reward(value),
-    interval ? formatInterval(interval) : '',
-    counted(pairs, 'rollout'),
-    over === '' ? '' : `over different ${over}`,
-  ]
-    .filter(Boolean)
-    .join(', ');
+  [reward(value), interval ? formatInterval(interval) : '', counted(pairs, 'rollout'), over].filter(Boolean).join(', ');
 
 const formatWithin = ({ within }: LengthCorrelation): string => (within === '' ? '' : ` within each ${within}`);
 

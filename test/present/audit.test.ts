@@ -1,5 +1,6 @@
 /** The audit of a training run: its findings, their rollouts, and its accuracy. */
 import { describe, expect, it } from 'vitest';
+import { createPrng } from '../../src/base/prng.ts';
 import type { Trajectory } from '../../src/contract/trajectories.ts';
 import { type AuditHeldOut, type AuditRollout, type AuditStep, audit, textsToRead } from '../../src/present/audit.ts';
 import { answerOf } from '../../src/present/task-groups.ts';
@@ -38,6 +39,28 @@ describe('the audit', () => {
     expect(
       found(stepsOf((task, sample) => ({ reward: (task % 4) / 4 + sample / 100, completion_tokens: 9 * task }))),
     ).toEqual([]);
+  });
+
+  it.each([
+    [1, 64],
+    [2, 64],
+    [3, 16],
+  ])('finds it in few tasks with many rollouts each, and only there (rev38data A1): %i of %i', (tasks, samples) => {
+    const stepsFor = (rewardOf: (share: number, noise: number) => number, seed: number): AuditStep[] => {
+      const { next } = createPrng(seed);
+      return [1, 2, 3].map(step => ({
+        step,
+        rewards: Array.from({ length: tasks * samples }, (_, index) => {
+          const share = next();
+          const rollout = { trajectory_id: `${step} ${index}`, task_id: `task ${index % tasks}` };
+          return { ...rollout, completion_tokens: Math.round(1000 * share), reward: rewardOf(share, next()) };
+        }),
+      }));
+    };
+    for (let seed = 1; seed <= 20; seed += 1) {
+      expect(found(stepsFor((share, noise) => share + (noise - 0.5) / 10, seed))).toMatchObject([{ kind: 'length' }]);
+      expect(found(stepsFor((_, noise) => noise, seed))).toEqual([]);
+    }
   });
 
   it('does not treat rollouts without a task as one task (B7)', () => {

@@ -75,10 +75,25 @@ it('does not treat rollouts without a task as one task (B7)', () => {
   const points = lengthPoints(rows, 'steps');
   expect(lengthCorrelation(points)).toMatchObject({ pairs: 30, within: '' });
   const named = lengthPoints(
-    rows.map((row, index) => ({ ...row, task_id: index < 8 ? 'one' : '' })),
+    rows.map((row, index) => ({ ...row, task_id: index < 16 ? 'one' : '' })),
     'steps',
   );
-  expect(lengthCorrelation(named)).toMatchObject({ pairs: 8, within: 'task' });
+  expect(lengthCorrelation(named)).toMatchObject({ pairs: 16, within: 'task' });
+});
+
+it.each([
+  [195, 5, 196],
+  [196, 4, 198],
+])('does not let a few repeated tasks hide the others (rev38data A2): %i and %i', (once, repeated, pairs) => {
+  const rows = Array.from({ length: once + repeated }, (_, index) => ({
+    ...{ trajectory_id: `t${index}`, num_steps: index, reward: (index * 7) % 31 },
+    task_id: index < once ? `task${index}` : `again${repeated === 5 ? 0 : index % 2}`,
+  }));
+  const points = lengthPoints(rows, 'steps');
+  expect(lengthCorrelation(points)).toMatchObject({ pairs, within: '', interval: {} });
+  expect(describeCorrelation(points, 'steps', 200)[1]).toMatch(
+    new RegExp(`^rank correlation of reward and steps: .*, 95% CI .*, ${pairs} rollouts, one of each task$`),
+  );
 });
 
 it('compares only rollouts of the same training step, as rewards and lengths grow together (out34 A1)', () => {

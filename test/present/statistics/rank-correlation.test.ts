@@ -30,6 +30,10 @@ function shapesOf(next: () => number): Readonly<Record<string, Draw>> {
     'two lengths': normals(0.97, above(0)),
     'few are long and pass': normals(-0.97, above(1.3)),
     'few lengths': normals(0.6, Math.round, above(0.5)),
+    'best in the middle': () => {
+      const x = next();
+      return [x, normal() / 10 - Math.abs(x - 0.5)];
+    },
     'all but one in twenty': () => {
       const x = next();
       return next() < 0.05 ? [x, -x] : [x, x];
@@ -53,10 +57,10 @@ describe('the interval of a rank correlation', () => {
     });
 
     it(`keeps its promise for groups: ${name}`, () => {
-      for (const size of [2, 4, 16]) {
+      for (const size of [2, 5, 16]) {
         const group = () => drawn(draw, size);
         const truth = groupedCorrelation(Array.from({ length: 40_000 / size }, group))?.value ?? Number.NaN;
-        for (const groups of [5, 20]) {
+        for (const groups of [5, 12, 20]) {
           const found = Array.from(
             { length: 200 },
             () => groupedCorrelation(Array.from({ length: groups }, group)) ?? [],
@@ -67,6 +71,11 @@ describe('the interval of a rank correlation', () => {
       }
     });
   }
+
+  it('does not depend on the order of the pairs (rev38data B1)', () => {
+    const pairs = drawn(shapesOf(next)['best in the middle'] ?? (() => [0, 0]), 300);
+    expect(rankCorrelation(pairs.toSorted(([one], [other]) => one - other))).toEqual(rankCorrelation(pairs));
+  });
 
   it('has a width for a few pairs or groups that all agree', () => {
     const pairs = Array.from({ length: 11 }, (_, index) => [index, index] as const);
