@@ -68,10 +68,10 @@ export function useListedNames() {
           .map(row => ({ kind: resource.kind ?? '', id: idOf(resource, row), label: labelOf(resource, row) })),
       );
     },
-    /** `7 benchmarks, 120 training runs read so far` */
+    /** `7 benchmarks and 120 training runs read so far` */
     words: `${lists
       .map(({ resource, data }) => counted(data?.rows.length ?? 0, singularName(resource), pluralName(resource)))
-      .join(', ')}${lists.every(({ data }) => isWhole(data)) ? '' : ' read so far'}`,
+      .join(' and ')}${lists.every(({ data }) => isWhole(data)) ? '' : ' read so far'}`,
   };
 }
 
@@ -97,7 +97,7 @@ export function useNameSearch(text: string, isKnown: boolean, listed: string): s
   }, [canAsk, workbench]);
   if (!isWanted) return '';
   if (state === 'searching') return 'Searching the names of benchmarks and training runs…';
-  if (state === 'searched') return `Not in ${listed}`;
+  if (state === 'searched') return `No match in ${listed}`;
   if (state) return clean`The names could not be read: ${state.message}`;
   return canAsk ? '' : 'Not searched: the service cannot be asked now';
 }

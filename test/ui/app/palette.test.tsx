@@ -65,7 +65,7 @@ it('finds a benchmark that only the service knows, once the user rests on its na
   await screen.press(...Array.from('tree', () => 'backspace'), ...'maple');
   await screen.waitFor(text => /▸ maple syrup +benchmark/.test(text));
   await screen.press(...'cake');
-  await screen.waitFor('Not in 2 benchmarks, 0 training runs read so far');
+  await screen.waitFor('No match in 2 benchmarks and 0 training runs read');
   expect(read.filter(cursor => cursor === 'second')).toHaveLength(1);
 });
 
@@ -112,9 +112,9 @@ it('reads no more than five pages of a list, however often it is searched', asyn
   await screen.waitFor('Deployments');
   for (let opening = 0; opening < 3; opening += 1) {
     await screen.type(':zzz');
-    await screen.waitFor('Not in 5 benchmarks');
+    await screen.waitFor('No match in 5 benchmarks');
     await screen.press('esc');
-    await screen.waitFor(text => !text.includes('Not in'));
+    await screen.waitFor(text => !text.includes('No match in'));
   }
   expect(read.size).toBe(5);
 });
