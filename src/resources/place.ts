@@ -156,7 +156,12 @@ interface RolloutScope {
 
 interface ByGrader {
   /** The regrading of this session that gives the rewards, and its grader; by default, the rewards are the stored ones. */
-  readonly regrading?: { readonly id: string; readonly grader: string };
+  readonly regrading?: {
+    readonly id: string;
+    readonly grader: string;
+    /** Whether the place below shows the same runs by the stored rewards. */
+    readonly isAboveStored?: true;
+  };
 }
 
 interface OfSides<Side> {

@@ -171,7 +171,11 @@ export class Regrading {
   /** The view of its grades, if it is kept under this id. */
   place(id: string): Comparison | Place<'regrade'> {
     const grader = describeGrader(this.grader);
-    if (isComparison(this.of)) return { ...this.of, regrading: { id, grader } };
+    if (isComparison(this.of)) {
+      // A comparison that is regraded already is replaced, so the place below stays as it is.
+      const { regrading = { isAboveStored: true } } = this.of;
+      return { ...this.of, regrading: { ...regrading, id, grader } };
+    }
     return { view: 'regrade', id, label: `${regradableLabel(this.of)} by ${grader}` };
   }
 

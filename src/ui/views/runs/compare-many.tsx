@@ -117,7 +117,8 @@ export function CompareManyView({ place }: ViewProps<'compare-many'>) {
       open={row => {
         const run = runs.find(({ id }) => id === row.id);
         if (!run || !baseRun || run === baseRun) return undefined;
-        return { view: 'compare', base: baseRun, new: run, ...(regrading && { regrading }) };
+        const by = regrading && { regrading: { id: regrading.id, grader: regrading.grader } };
+        return { view: 'compare', base: baseRun, new: run, ...by };
       }}
       facts={gridFacts}
       opens={[

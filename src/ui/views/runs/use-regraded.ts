@@ -9,7 +9,6 @@ import {
   describeKept,
   describeNoGrades,
   describeProgress,
-  isComparison,
   isUnderWay,
 } from '../../../rollouts/regrading.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
@@ -87,12 +86,10 @@ export function useRegradedBindings(place: Comparison, regraded: RegradedCompari
   const { navigate } = useShell();
   const openForm = useRegradeForm();
   if (!regraded) return [{ command: regradeAll, run: () => openForm(place) }];
-  const { regrading: _, ...stored } = place;
+  const { regrading: by, ...stored } = place;
   const { stop, regrading } = regraded;
-  // Two runs may have been opened from several regraded ones.
-  const isBelow = regrading && isComparison(regrading.of) && regrading.of.view === place.view;
   const toStored = (): void => {
-    if (isBelow) navigate({ kind: 'leave' });
+    if (regrading && by?.isAboveStored) navigate({ kind: 'leave' });
     // The sides may have been swapped.
     navigate({ kind: 'replace', place: stored });
   };

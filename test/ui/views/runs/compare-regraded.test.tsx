@@ -242,6 +242,9 @@ it.each([
   await stage.press('enter');
   await stage.waitFor(text => text.includes('The new run is better'));
   expect(flat(stage.text())).toContain('Rewards by the grader contains yes');
+  // Graded again in its place (rev38ui B6).
+  await stage.press('r');
+  await stage.waitFor(text => text.includes('The new run is better'));
   // Back to the stored rewards of the two, below which are the three regraded ones.
   await stage.press('R');
   await stage.waitFor(text => text.includes('The new run is worse'));
