@@ -159,7 +159,10 @@ export interface Judged {
 /** A usual tokenizer makes a token of about four characters of English text. */
 const charactersPerToken = 4;
 
-/** `at most 340 requests, about 408k input tokens (1,200 each, at 4 characters a token); about $0.08 and its answers` */
+/**
+ * `at most 340 requests, about 408k input tokens (1,200 each, at 4 characters a token); about $0.08, besides the
+ * answers`
+ */
 export function judgeCost(
   { requests, characters }: Judged,
   prices: KnownCost['prices'],
