@@ -219,6 +219,17 @@ describe('the name of a checkpoint (A6)', () => {
     expect(await findCheckpoint('0b@6', context)).toMatchObject({ id: 'ckpt_0_6' });
   });
 
+  it('is a training run with that name as written, before one whose name looks like it (rev38 B3)', async () => {
+    const { context } = machine({
+      ...three,
+      runs: [
+        { id: 'trn_1', name: 'a  b@6', steps: [3] },
+        { id: 'trn_2', name: 'a b@6', steps: [9] },
+      ],
+    });
+    expect(await findCheckpoint('a b@6', context)).toMatchObject({ id: 'ckpt_1_9' });
+  });
+
   it('that has two meanings is refused with a spelling for each, and both work', async () => {
     const { context } = machine(three);
     await expect(findCheckpoint('a@6', context)).rejects.toThrow(
