@@ -2,7 +2,6 @@
 import { asError } from '../base/errors.ts';
 import { Listeners } from '../base/listeners.ts';
 import { mean } from '../base/statistics.ts';
-import type { Judged } from '../present/start-cost.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { unfinishedState } from '../present/task-groups.ts';
 import { type ComparedRun, comparedRuns } from '../queries/compare.ts';
@@ -78,8 +77,13 @@ async function readGradable(
 /** How many of the rollouts to read before a judge is asked about all. */
 const maxSampled = 3;
 
-/** The requests to a judge: at most how many, and their mean length in characters if a few could be read. */
-export function judgedQuery(of: Regradable, rubric: string, range: Range): LiveQuery<Judged> {
+/** The rollouts that a judge can grade, and the mean length of a request in characters if a few could be read. */
+interface Judgeable {
+  readonly ids: readonly string[];
+  readonly characters: number | undefined;
+}
+
+export function judgedQuery(of: Regradable, rubric: string, range: Range): LiveQuery<Judgeable> {
   const ids = isComparison(of) ? runsIn(of).map(({ id }) => id) : [of.resource.names[0], of.id];
   return {
     key: ['judged', ids, rubric],
@@ -97,7 +101,7 @@ export function judgedQuery(of: Regradable, rubric: string, range: Range): LiveQ
             .catch(() => []),
         ),
       );
-      return { requests: gradable.length, characters: mean(lengths.flat()) };
+      return { ids: gradable.map(({ trajectory_id }) => trajectory_id), characters: mean(lengths.flat()) };
     },
   };
 }
@@ -131,6 +135,9 @@ export function describeNoGrades(state: RegradingState | undefined): string {
   return `There are no rollouts to grade${states}`;
 }
 
+/** Equal for regradings whose grades are the same. */
+const gradesKey = (grader: GraderChoice, range: Range): string => JSON.stringify([graderKey(grader), range]);
+
 /** Minimum interval between calls of a listener, in milliseconds. */
 const notifyEveryMs = 100;
 
@@ -142,17 +149,17 @@ export class Regrading {
   #state = initialState;
   /** Identifies the grader and the range of rewards, once it grades. */
   #key = '';
-  readonly #isAnew: boolean;
+  readonly #makesAll: boolean;
   #stop = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   readonly #listeners = new Listeners();
 
-  /** @param isAnew whether to make all grades, even those that are kept */
-  constructor(of: Regradable, grader: GraderChoice, passAt: number, isAnew = false) {
+  /** @param makesAll whether to make all grades, even those that are kept */
+  constructor(of: Regradable, grader: GraderChoice, passAt: number, makesAll = false) {
     this.of = of;
     this.grader = grader;
     this.passAt = passAt;
-    this.#isAnew = isAnew;
+    this.#makesAll = makesAll;
   }
 
   /** The same regrading once more: of the rollouts that lack a grade, or else of all. */
@@ -179,6 +186,14 @@ export class Regrading {
     return { view: 'regrade', id, label: `${regradableLabel(this.of)} by ${grader}` };
   }
 
+  /** The grades by this grader that are not made again, by trajectory. @param earlier other regradings */
+  keptOf(earlier: readonly Regrading[], range: Range): ReadonlyMap<string, Regraded> {
+    const key = gradesKey(this.grader, range);
+    const known = this.#makesAll ? [] : earlier.filter(each => each.#key === key);
+    const made = known.flatMap(({ state }) => state().rows.filter(row => row.new_reward !== undefined));
+    return new Map(made.map(row => [row.trajectory_id, row]));
+  }
+
   readonly stop = (): void => this.#stop.abort(new Error('stopped'));
 
   /**
@@ -198,10 +213,8 @@ export class Regrading {
       signal.throwIfAborted();
       this.#set({ phase: 'grading', all: rows.length, notes: own.notes, runs: own.runs });
       const { range } = comparisonOptions(context.compare);
-      this.#key = JSON.stringify([graderKey(this.grader), range]);
-      const known = this.#isAnew ? [] : earlier.filter(each => each.#key === this.#key);
-      const made = known.flatMap(({ state }) => state().rows.filter(row => row.new_reward !== undefined));
-      const kept = new Map(made.map(row => [row.trajectory_id, row]));
+      this.#key = gradesKey(this.grader, range);
+      const kept = this.keptOf(earlier, range);
       this.#set({ kept: rows.filter(row => kept.has(row.trajectory_id)).length });
       const onGrade = (soFar: readonly Grade[]): void => {
         grades = soFar;

@@ -17,7 +17,7 @@ import type { FieldSpec, FormValues } from '../../widgets/form/form-state.ts';
 import { ChoiceWindow, LoadingWindow } from '../../windows/choice-window.tsx';
 import { PlainFormWindow } from '../../windows/form-window.tsx';
 import { numberProblem } from '../number-window.tsx';
-import { startRegrading } from './regradings.ts';
+import { keptRegradings, startRegrading } from './regradings.ts';
 
 interface RegradeWindowProps {
   readonly of: Regradable;
@@ -124,7 +124,7 @@ function fieldsFor(of: Regradable, models: readonly string[], range: Range): rea
 }
 
 interface ConfirmGraderProps<Grader> {
-  readonly of: Regradable;
+  readonly regrading: Regrading;
   readonly grader: Grader;
   readonly onRun: () => void;
   readonly onClose: () => void;
@@ -132,28 +132,31 @@ interface ConfirmGraderProps<Grader> {
 
 /** Asks before sending requests that may cost money. */
 function ConfirmJudge({
-  of,
+  regrading,
   grader: { model, rubric },
   onRun,
   onClose,
 }: ConfirmGraderProps<Extract<GraderChoice, { kind: 'model' }>>) {
-  const { compare, priceUnit } = useWorkbench();
-  const { data, error } = useLive(judgedQuery(of, rubric, compare.rewardRange), 'visible');
+  const workbench = useWorkbench();
+  const { compare, priceUnit } = workbench;
+  const { data, error } = useLive(judgedQuery(regrading.of, rubric, compare.rewardRange), 'visible');
   const models = useList(modelList, 'visible');
   const title = `Ask ${sanitiseLine(model)} for rewards?`;
   const isReading = (!data && !error) || (!models.loaded && !models.error);
   if (isReading) return <LoadingWindow title={title} words="Counting the rollouts" onClose={onClose} />;
+  const kept = regrading.keptOf(keptRegradings(workbench), compare.rewardRange);
+  const requests = data?.ids.filter(id => !kept.has(id)).length ?? 0;
   return (
     <ChoiceWindow
       title={title}
       about={
         data
-          ? capitalised(judgeCost(data, pricesOf(models.rows, model), priceUnit))
+          ? capitalised(judgeCost({ ...data, requests }, pricesOf(models.rows, model), priceUnit))
           : clean`The rollouts could not be counted: ${error?.message ?? ''}`
       }
       choices={[
         { key: 'no', label: 'No', value: false },
-        { key: 'yes', label: data ? `Send ${counted(data.requests, 'request')}` : 'Send the requests', value: true },
+        { key: 'yes', label: data ? `Send ${counted(requests, 'request')}` : 'Send the requests', value: true },
       ]}
       onChoose={isRun => isRun && onRun()}
       onClose={onClose}
@@ -190,13 +193,13 @@ export function useRegrade(): (regrading: Regrading, replaces?: boolean) => void
       if (replaces) shell.navigate({ kind: 'replace', place });
       else shell.open(place);
     };
-    const { of, grader } = regrading;
+    const { grader } = regrading;
     if (grader.kind === 'local') return start();
     shell.showOverlay('regrade-confirm', onClose =>
       grader.kind === 'model' ? (
-        <ConfirmJudge {...{ of, grader, onClose }} onRun={start} />
+        <ConfirmJudge {...{ regrading, grader, onClose }} onRun={start} />
       ) : (
-        <ConfirmProgram {...{ of, grader, onClose }} onRun={start} />
+        <ConfirmProgram {...{ regrading, grader, onClose }} onRun={start} />
       ),
     );
   };

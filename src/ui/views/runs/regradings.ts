@@ -15,6 +15,9 @@ const maxKept = 20;
 
 const regradingsOf = perObject((_: Workbench) => new Map<string, Regrading>());
 
+/** All that are kept, the oldest first. */
+export const keptRegradings = (workbench: Workbench): readonly Regrading[] => [...regradingsOf(workbench).values()];
+
 /** The regrading with this id and its state; neither if it is no longer kept. */
 export function useRegrading(id: string | undefined) {
   const regrading = regradingsOf(useWorkbench()).get(id ?? '');
@@ -31,7 +34,7 @@ export function useRegrading(id: string | undefined) {
 export function startRegrading(workbench: Workbench, regrading: Regrading): string {
   const id = randomUUID();
   const all = regradingsOf(workbench);
-  const earlier = [...all.values()];
+  const earlier = keptRegradings(workbench);
   all.set(id, regrading);
   for (const [oldest, { isRunning }] of all) {
     if (all.size <= maxKept) break;

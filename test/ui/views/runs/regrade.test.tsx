@@ -235,6 +235,10 @@ it('asks a model with a rubric, and names the rollouts it could not grade', asyn
   await stage.press('down', 'enter');
   await stage.waitFor(text => flat(text).includes('regraded 2 of 4 rollouts; failed 1, not graded; not gradable 1'));
   expect(stage.text()).toContain("the judge's last line");
+  // The other two grades are kept (rev38ui B5).
+  await stage.press('r');
+  await stage.waitFor('Send 1 request ');
+  expect(flat(stage.text())).toContain('At most 1 request, about ');
 });
 
 it.each([{ dataset: 'mine' }, { training: 'trn_1' }])(
