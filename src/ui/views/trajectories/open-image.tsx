@@ -98,8 +98,8 @@ function AddressWindow({ named, address, onOpen, onClose }: AddressWindowProps) 
 const isWebAddress = (address: string): boolean => URL.canParse(address) && /^https?:$/.test(new URL(address).protocol);
 
 /**
- * Returns a function that shows an image on the terminal, or asks about an image that is only an address. If the terminal cannot, it opens the system's viewer or, if
- * there is none, shows the file's path.
+ * Returns a function that shows an image on the terminal, or asks about an image that is only an address. If the
+ * terminal cannot, it opens the system's viewer or, if there is none, shows the file's path.
  */
 export function useOpenImage(): (found: FoundImage) => Promise<void> {
   const { toast, showOverlay, terminal } = useShell();
