@@ -67,7 +67,7 @@ describe('formReducer', () => {
     expect(formErrors(mended, fields).get('model')).toBeUndefined();
   });
 
-  it('stays among the options that match the typed text, of which space marks some', () => {
+  it('stays among the options that match the typed text when space marks several', () => {
     const options = ['tea green', 'coffee', 'tea black'].map(label => ({ value: label, label }));
     const some: readonly FieldSpec[] = [{ kind: 'choice', name: 'drink', label: 'Drink', many: true, options }];
     const press = (text: string): FormAction => ({ kind: 'press', press: { name: text, text } });
