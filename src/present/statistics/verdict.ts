@@ -115,8 +115,8 @@ function describeIgnored(situation: Situation): string {
 }
 
 /**
- * `lower on 21 of 21 tasks: a sign test excludes chance (p < 0.001), but …`, if the mean leaves open what most tasks show.
- * Only for runs that have ended and have all their rewards, because the test is valid for a single look.
+ * `lower on 21 of 21 tasks (sign test: p < 0.001)`, if the mean leaves open what most tasks show. Only for runs that
+ * have ended and have all their rewards, because the test is valid for a single look.
  */
 function describeMostTasks({ wins, losses, pairs, means, evidence, options }: Situation): string {
   const isOpen = evidence.reason === undefined && verdictFor(evidence, options.equalWithin, 1) === 'undecided';
@@ -127,10 +127,8 @@ function describeMostTasks({ wins, losses, pairs, means, evidence, options }: Si
   const [most, rest] = isHigher ? [wins, losses] : [losses, wins];
   const other = rest === 0 ? '' : ` and ${isHigher ? 'lower' : 'higher'} on ${rest}`;
   const decided = wins + losses;
-  const tasks = decided === pairs ? `${pairs} tasks` : `the ${decided} tasks that differ (${pairs - decided} equal)`;
-  const shown = chance < 0.01 ? 'excludes chance' : 'makes chance unlikely';
-  const but = isHigher ? 'lose more than these gain' : 'gain more than these lose';
-  return `${isHigher ? 'higher' : 'lower'} on ${most}${other} of ${tasks}: a sign test ${shown} (${formatChance(chance)}), but a few unseen tasks may ${but}`;
+  const tasks = decided === pairs ? `${pairs} tasks` : `the ${decided} tasks that differ`;
+  return `${isHigher ? 'higher' : 'lower'} on ${most}${other} of ${tasks} (sign test: ${formatChance(chance)})`;
 }
 
 export function verdictOf(situation: Situation): Verdict {
