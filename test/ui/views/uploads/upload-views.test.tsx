@@ -367,7 +367,7 @@ it('converts the same formats as the command, and says so (attack31 A3)', async 
   expect(items.map(({ reward }) => reward)).toEqual(expect.arrayContaining([0.5, null]));
   // The rows come first where there is little room.
   await screen.resize(60, 15);
-  await screen.waitFor('3 reports need a larger terminal');
+  await screen.waitFor('4 reports need a larger terminal');
   expect(screen.text()).toContain('uploaded');
 });
 
