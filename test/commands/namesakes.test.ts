@@ -30,14 +30,21 @@ it.each([
   expect(notes).toContain(why);
 });
 
-it('call a replaced deployment demoted in filters, tables and fields, but not in JSON (out34 B2)', async () => {
-  const old = { deployment_id: 'dep_1', model_slug: 'tutor', status: 'DEPLOYED', role: 'production', is_active: false };
-  const active = { ...old, deployment_id: 'dep_2', is_active: true };
+/** Commands on a service with two deployments of one slug. @param record what it sends for either id */
+async function withReplaced(record: (both: { replaced: object; active: object }) => object) {
+  const role = { model_slug: 'tutor', status: 'DEPLOYED', role: 'production' };
+  const replaced = { ...role, deployment_id: 'dep_1', is_active: false };
+  const active = { ...role, deployment_id: 'dep_2', is_active: true };
   const server = await hostileServer((response, request) => {
     const isList = request.url.startsWith('/api/v1/deploy?');
-    return json(isList ? { items: [old, active], has_more: false } : old)(response, request);
+    const body = isList ? { items: [replaced, active], has_more: false } : record({ replaced, active });
+    return json(body)(response, request);
   });
-  const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+  return cliOn({ baseUrl: server.url, apiKey: 'key' });
+}
+
+it('call a replaced deployment demoted in filters, tables and fields, but not in JSON (out34 B2)', async () => {
+  const cli = await withReplaced(({ replaced }) => replaced);
   const list = async (...flags: string[]) => (await cli('list', ['deployments', ...flags])).out;
   expect(await list('--filter', 'role:production', '--ids')).toBe('dep_2\n');
   expect(await list('--filter', 'role:demoted', '--columns', 'id,role')).toBe('ID\tROLE\ndep_1\tdemoted\n');
@@ -47,13 +54,7 @@ it('call a replaced deployment demoted in filters, tables and fields, but not in
 });
 
 it('mean the active deployment for a read, and are refused for a write', async () => {
-  const old = { deployment_id: 'dep_1', model_slug: 'tutor', status: 'DEPLOYED', role: 'production', is_active: false };
-  const active = { ...old, deployment_id: 'dep_2', is_active: true };
-  const server = await hostileServer((response, request) => {
-    const isList = request.url.startsWith('/api/v1/deploy?');
-    return json(isList ? { items: [old, active], has_more: false } : active)(response, request);
-  });
-  const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+  const cli = await withReplaced(({ active }) => active);
   const { code, out, notes } = await cli('get', ['deployment', 'tutor', '--field', 'deployment_id']);
   expect({ code, out }).toEqual({ code: exitCodes.done, out: 'dep_2\n' });
   expect(notes).toContain('2 deployments are named tutor. This is dep_2, which serves tutor.');

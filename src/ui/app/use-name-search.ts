@@ -16,7 +16,10 @@ import type { KnownRecord } from '../navigation/palette-records.ts';
 
 /** A shorter text is the beginning of a command. */
 const shortestName = 3;
-/** A list is read up to this many pages, however often the palette is opened. Of a list whose pages take many requests, only the first is read. */
+/**
+ * A list is read up to this many pages, however often the palette is opened. Of a list whose pages take many requests,
+ * only the first is read.
+ */
 const maxPages = 5;
 /** Maximum number of names of a kind to offer. */
 const maxFound = 50;
